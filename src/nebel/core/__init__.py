@@ -1,0 +1,1 @@
+"""What every room stands on: rules, games, states, trees, recall and randomness."""

@@ -1,0 +1,251 @@
+"""What a game is: compiled rules, names for people, and a common face for games of every origin."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from nebel.core.errors import BadRules
+from nebel.core.rng import generator, uniform
+from nebel.core.rule import rule
+
+if TYPE_CHECKING:
+    from nebel.core.state import State
+
+CHANCE, END = -1, -4
+"""Who is to move when no player is; the numbers are OpenSpiel's."""
+
+Record = Any
+"""A state of a game in rules: a NumPy record whose fields the game has named."""
+
+
+def record(**fields: Any) -> np.dtype[np.void]:
+    """The layout of a state: `record(pot=int64, hand=(int64, 2))`."""
+    taken = [name for name in fields if hasattr(np.record, name)]
+    if taken:
+        raise BadRules(f"a state's field cannot be called {taken[0]!r}: NumPy records have something else by that name")
+    return np.dtype([(name, *(kind if isinstance(kind, tuple) else (kind,))) for name, kind in fields.items()], align=True)
+
+
+@rule
+def no_odds(s: Record, out: Any) -> None:
+    """For games without chance."""
+
+
+class Rules(NamedTuple):
+    """A game's rules, each a `@rule`. `s` is the state, changed in place.
+
+    start(s)             set the state to the beginning
+    turn(s)              0, 1, CHANCE or END
+    moves(s, out)        write the legal moves (or possible outcomes) into `out`, return how many
+    play(s, move, seen)  make the move; seen[p] = what player p just saw, as a positive integer (0: nothing)
+    score(s)             at the END, what player 0 gets (player 1 gets the opposite)
+    odds(s, out)         on CHANCE's turn, the probabilities of the outcomes, in the order of `moves`
+
+    The player who moves always remembers the move itself: `seen` is for what else there is to see.
+    """
+
+    start: Callable[[Record], None]
+    turn: Callable[[Record], int]
+    moves: Callable[[Record, Any], int]
+    play: Callable[[Record, int, Any], None]
+    score: Callable[[Record], float]
+    odds: Callable[[Record, Any], None] = no_odds
+
+
+def key_text(key: int) -> str:
+    return f"#{key & 0xFFFFFFFFFFFFFFFF:x}"
+
+
+class Glance(NamedTuple):
+    """What a player sees without remembering, as one integer below 2**62: equal integers, equal sight."""
+
+    look: Callable[[Record, int], int]
+    text: Callable[[int], str] = key_text
+    note: str = ""
+
+
+class BaseGame(ABC):
+    """A two-player zero-sum game as people and the library's exact parts see it, whatever it is written in."""
+
+    string: str
+    glances: Mapping[str, Any]
+
+    @abstractmethod
+    def begin(self) -> Any:
+        """A fresh position."""
+
+    @abstractmethod
+    def turn_at(self, position: Any) -> int:
+        """0, 1, CHANCE or END."""
+
+    @abstractmethod
+    def options_at(self, position: Any) -> list[int]:
+        """Legal moves, or outcomes on CHANCE's turn."""
+
+    @abstractmethod
+    def odds_at(self, position: Any) -> list[float]:
+        """Probabilities of the outcomes."""
+
+    @abstractmethod
+    def after(self, position: Any, option: int) -> tuple[Any, tuple[int, int]]:
+        """The next position, and what each player saw."""
+
+    @abstractmethod
+    def score_at(self, position: Any) -> float:
+        """At the end, what player 0 gets."""
+
+    @abstractmethod
+    def glance_at(self, glance: str, position: Any, player: int) -> int:
+        """What `player` sees at a glance."""
+
+    @abstractmethod
+    def name_of_move(self, move: int) -> str: ...
+
+    @abstractmethod
+    def name_of_outcome(self, outcome: int) -> str: ...
+
+    @abstractmethod
+    def name_of_sight(self, token: int) -> str: ...
+
+    def view_at(self, position: Any, player: int | None) -> str | None:
+        """The position as text, as `player` sees it (None: the truth). None when the game draws nothing."""
+        return None
+
+    def svg_at(self, position: Any, player: int | None) -> str | None:
+        return None
+
+    def start(self) -> State:
+        """The beginning of a game, for people: `push`, `legal`, `view` and so on."""
+        from nebel.core.state import State
+
+        return State(self)
+
+    def glance_text(self, glance: str, key: int) -> str:
+        return key_text(key)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of the game's behaviour: who moves, what is legal, seen and scored in a thousand steps of random play.
+
+        It changes when the rules change, and stays when they are only rewritten.
+        """
+        digest = hashlib.sha256()
+        rng = generator(20)
+        steps = 0
+        while steps < 1000:
+            position = self.begin()
+            while (turn := self.turn_at(position)) != END:
+                options = self.options_at(position)
+                odds = self.odds_at(position) if turn == CHANCE else []
+                with np.errstate(over="ignore"):
+                    pick = options[int(uniform(rng) * len(options))]
+                position, seen = self.after(position, pick)
+                digest.update(repr((turn, options, [round(x, 12) for x in odds], pick, seen)).encode())
+                steps += 1
+            digest.update(repr(round(self.score_at(position), 12)).encode())
+            steps += 1
+        return digest.hexdigest()[:16]
+
+    def __repr__(self) -> str:
+        return f"<game {self.string}>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Game(BaseGame):
+    """A game in rules.
+
+    actions   moves are numbered 0 .. actions-1
+    outcomes  chance outcomes are numbered 0 .. outcomes-1
+    depth     the longest possible history, moves and chance together
+    width     the most options that a turn can have (default: the larger of actions and outcomes)
+    """
+
+    state: np.dtype[np.void]
+    rules: Rules
+    actions: int
+    depth: int
+    outcomes: int = 0
+    width: int = 0
+    move_name: Callable[[int], str] = str
+    outcome_name: Callable[[int], str] = str
+    sight_name: Callable[[int], str] = str
+    glances: Mapping[str, Glance] = field(default_factory=dict)
+    view: Callable[[Record, int | None], str] | None = None
+    svg: Callable[[Record, int | None], str] | None = None
+    string: str = "game"
+
+    def __post_init__(self) -> None:
+        if not self.width:
+            object.__setattr__(self, "width", max(self.actions, self.outcomes))
+
+    def blank(self, count: int) -> Any:
+        """An array of `count` states."""
+        return np.zeros(count, self.state).view(np.recarray)
+
+    def begin(self) -> Any:
+        states = self.blank(1)
+        self.rules.start(states[0])
+        return states
+
+    def turn_at(self, position: Any) -> int:
+        return int(self.rules.turn(position[0]))
+
+    def options_at(self, position: Any) -> list[int]:
+        out = np.zeros(self.width, np.int64)
+        return [int(move) for move in out[: self.rules.moves(position[0], out)]]
+
+    def odds_at(self, position: Any) -> list[float]:
+        out = np.zeros(self.width)
+        self.rules.odds(position[0], out)
+        return [float(p) for p in out[: len(self.options_at(position))]]
+
+    def after(self, position: Any, option: int) -> tuple[Any, tuple[int, int]]:
+        states = position.copy()
+        seen = np.zeros(2, np.int64)
+        self.rules.play(states[0], option, seen)
+        if seen.min() < 0:
+            raise BadRules(f"play() reported {seen.tolist()} as seen: what a player sees is a positive integer, or 0 for nothing")
+        return states, (int(seen[0]), int(seen[1]))
+
+    def score_at(self, position: Any) -> float:
+        return float(self.rules.score(position[0]))
+
+    def glance_at(self, glance: str, position: Any, player: int) -> int:
+        return int(self.glances[glance].look(position[0], player))
+
+    def glance_text(self, glance: str, key: int) -> str:
+        return self.glances[glance].text(key)
+
+    def name_of_move(self, move: int) -> str:
+        return self.move_name(move)
+
+    def name_of_outcome(self, outcome: int) -> str:
+        return self.outcome_name(outcome)
+
+    def name_of_sight(self, token: int) -> str:
+        return self.sight_name(token)
+
+    def view_at(self, position: Any, player: int | None) -> str | None:
+        return self.view(position[0], player) if self.view else None
+
+    def svg_at(self, position: Any, player: int | None) -> str | None:
+        return self.svg(position[0], player) if self.svg else None
+
+
+def text_picture(text: str) -> str:
+    """A plain picture for games that draw none: their text in a frame."""
+    lines = text.splitlines() or [""]
+    width, height = 24 + 9 * max(map(len, lines)), 24 + 20 * len(lines)
+    rows = "".join(f'<text x="12" y="{28 + 20 * i}" xml:space="preserve">{escape(line)}</text>' for i, line in enumerate(lines))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+        f'font-family="monospace" font-size="15"><rect width="{width}" height="{height}" rx="8" fill="#f4f1ea" stroke="#8a8578"/>{rows}</svg>'
+    )

@@ -1,0 +1,153 @@
+"""Rules: plain Python functions that the library can also compile.
+
+`@rule` marks a function and leaves it as it is, so games can be called, traced and debugged as ordinary Python without
+Numba. A solver is a `@kernel`: when it is made, every rule that it reaches through its closure or its globals is compiled
+with it, and the machine code is kept on disk.
+
+Numba's own disk cache looks at one function's file only, and would serve old code after an edit elsewhere. Here the name
+under which a kernel is stored contains a digest of everything that it can depend on: the package's sources, the code of
+all rules reached, and the constants closed over. Edit any of them and the next run compiles anew; edit nothing and a
+second process compiles nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import types
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_MARK = "__nebel_rule__"
+_COMPILED = "__nebel_compiled__"
+
+
+def rule(function: F) -> F:
+    """Mark `function` as compilable; it stays an ordinary Python function."""
+    setattr(function, _MARK, True)
+    return function
+
+
+def is_rule(value: object) -> bool:
+    return getattr(value, _MARK, False) is True
+
+
+def plain_mode() -> bool:
+    """True when NUMBA_DISABLE_JIT=1 asks for pure Python throughout."""
+    return os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+
+
+def kernel(function: F) -> F:
+    """Compile `function` with all rules it reaches, cached on disk (under NUMBA_DISABLE_JIT=1: leave it plain)."""
+    return function if plain_mode() else cast(F, _compile(function, cache=True))
+
+
+def parallel_kernel(function: F) -> F:
+    """Like `kernel`, with its `numba.prange` loops spread over threads."""
+    return function if plain_mode() else cast(F, _compile(function, cache=True, parallel=True))
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """The compiled twin of a rule, made once."""
+    if not hasattr(function, _COMPILED):
+        setattr(function, _COMPILED, _compile(function, cache=False))
+    return getattr(function, _COMPILED)
+
+
+def _compile(function: Callable[..., Any], cache: bool, parallel: bool = False) -> Any:
+    import numba
+
+    digest = identity(function) + ("-parallel" if parallel else "")
+    twin = _with_compiled_rules(cast(types.FunctionType, function))
+    if cache:
+        twin.__qualname__ = f"{twin.__qualname__}-{digest[:20]}"
+    options = {"error_model": "numpy", "nogil": True, "parallel": parallel}
+    try:
+        dispatcher = numba.njit(cache=cache, **options)(twin)
+    except RuntimeError:  # no file to cache beside (a notebook cell, a read-only place): still right, compiled every time
+        dispatcher = numba.njit(**options)(twin)
+    if hasattr(dispatcher, "_set_uuid"):  # without this private hook nothing is found in the cache again, and all is still right
+        dispatcher._set_uuid(digest)
+    return dispatcher
+
+
+def _with_compiled_rules(function: types.FunctionType) -> types.FunctionType:
+    """A copy of `function` in which every rule it refers to is replaced by the compiled twin."""
+    namespace = function.__globals__
+    swaps = {name: compiled(namespace[name]) for name in _global_names(function.__code__) if is_rule(namespace.get(name))}
+    cells = tuple(
+        types.CellType(compiled(cell.cell_contents)) if is_rule(cell.cell_contents) else cell
+        for cell in function.__closure__ or ()
+    )
+    twin = types.FunctionType(
+        function.__code__, {**namespace, **swaps} if swaps else namespace, function.__name__, function.__defaults__, cells
+    )
+    twin.__qualname__ = function.__qualname__
+    twin.__module__ = function.__module__
+    return twin
+
+
+def identity(function: Callable[..., Any]) -> str:
+    """A digest of all that the behaviour of `function` can depend on."""
+    parts = [_package_digest(), os.environ.get("NUMBA_BOUNDSCHECK", "")]
+    parts.extend(_describe(function, set()))
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def _describe(value: Any, known: set[int]) -> Iterator[str]:
+    value = getattr(value, "py_func", value)
+    if isinstance(value, types.FunctionType):
+        if id(value) in known:
+            return
+        known.add(id(value))
+        yield value.__qualname__
+        yield from _describe_code(value.__code__)
+        for cell in value.__closure__ or ():
+            yield from _describe(cell.cell_contents, known)
+        for name in sorted(_global_names(value.__code__)):
+            if name in value.__globals__:
+                yield name
+                yield from _describe(value.__globals__[name], known)
+    elif isinstance(value, np.ndarray):
+        yield f"{value.dtype.descr}{value.shape}{hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()}"
+    elif isinstance(value, (tuple, list)):
+        yield type(value).__name__
+        for item in value:
+            yield from _describe(item, known)
+    elif isinstance(value, (bool, int, float, complex, str, bytes, type(None), np.generic, np.dtype)):
+        yield f"{type(value).__name__} {value!r}"
+    else:
+        yield getattr(value, "__qualname__", getattr(value, "__name__", type(value).__qualname__))
+
+
+def _describe_code(code: types.CodeType) -> Iterator[str]:
+    yield f"{code.co_code.hex()} {code.co_names} {code.co_varnames} {code.co_freevars}"
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _describe_code(constant)
+        else:
+            yield repr(constant)
+
+
+def _global_names(code: types.CodeType) -> set[str]:
+    names = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names |= _global_names(constant)
+    return names
+
+
+@functools.cache
+def _package_digest() -> str:
+    root = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        digest.update(path.relative_to(root).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()

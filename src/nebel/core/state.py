@@ -1,0 +1,201 @@
+"""A game in progress, for people: moves by name, views, transcripts, pictures, records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from nebel.core.errors import BadFile, IllegalMove, Problem
+from nebel.core.game import CHANCE, END, BaseGame, text_picture
+from nebel.core.recall import PERFECT, blank_memory, remember_move, remember_sight
+from nebel.core.rng import uniform
+
+Seat = Literal[0, 1, "truth"] | int
+
+
+class Step(NamedTuple):
+    """One move that was made: by whom, which, and what each player saw."""
+
+    turn: int
+    option: int
+    seen: tuple[int, int]
+
+
+class State:
+    """`state = game.start(); state.push("b2"); state.legal(); state.view(0)`"""
+
+    def __init__(self, game: BaseGame) -> None:
+        self.game = game
+        self.steps: list[Step] = []
+        self._positions: list[Any] = [game.begin()]
+
+    @property
+    def position(self) -> Any:
+        return self._positions[-1]
+
+    @property
+    def turn(self) -> int:
+        """0 or 1, CHANCE (-1), or END (-4)."""
+        return self.game.turn_at(self.position)
+
+    @property
+    def over(self) -> bool:
+        return self.turn == END
+
+    def score(self) -> float | None:
+        """What player 0 gets, once the game is over."""
+        return self.game.score_at(self.position) if self.over else None
+
+    def options(self) -> list[int]:
+        return [] if self.over else self.game.options_at(self.position)
+
+    def odds(self) -> list[float]:
+        """The probabilities of the outcomes, on chance's turn."""
+        return self.game.odds_at(self.position) if self.turn == CHANCE else []
+
+    def legal(self) -> list[str]:
+        """What can be pushed now, by name."""
+        return [self.name(option) for option in self.options()]
+
+    def name(self, option: int) -> str:
+        return self._name(self.turn, option)
+
+    def _name(self, turn: int, option: int) -> str:
+        return self.game.name_of_outcome(option) if turn == CHANCE else self.game.name_of_move(option)
+
+    def push(self, move: str | int) -> State:
+        """Make a move (or say what chance dealt), by name or number."""
+        if self.over:
+            raise IllegalMove(f"{move!s} cannot be played: the game is over after {self.moves_text() or 'no moves'}")
+        options = self.options()
+        matches = [o for o in options if o == move] if isinstance(move, int) else [o for o in options if self.name(o) == move]
+        if not matches:
+            who = "chance" if self.turn == CHANCE else f"player {self.turn}"
+            after = f"after {self.moves_text()}" if self.steps else "at the start"
+            raise IllegalMove(f"{move!s} is not legal for {who} {after}; legal: {' '.join(self.legal())}")
+        turn = self.turn
+        position, seen = self.game.after(self.position, matches[0])
+        self.steps.append(Step(turn, matches[0], seen))
+        self._positions.append(position)
+        return self
+
+    def play(self, moves: str | Sequence[str]) -> State:
+        """Push several moves: `state.play("K J bet")`."""
+        for move in moves.split() if isinstance(moves, str) else moves:
+            self.push(move)
+        return self
+
+    def deal(self, rng: Any) -> State:
+        """Let chance move until a player is to move, with `rng` from `nebel.core.rng.generator`."""
+        while self.turn == CHANCE:
+            options, odds = self.options(), self.odds()
+            with np.errstate(over="ignore"):
+                x = uniform(rng)
+            pick = options[-1]
+            for option, p in zip(options, odds, strict=True):
+                x -= p
+                if x < 0:
+                    pick = option
+                    break
+            self.push(pick)
+        return self
+
+    def undo(self) -> State:
+        """Take the last move back."""
+        if not self.steps:
+            raise IllegalMove("nothing to undo: the game is at its start")
+        self.steps.pop()
+        self._positions.pop()
+        return self
+
+    def copy(self) -> State:
+        twin = State(self.game)
+        twin.steps, twin._positions = list(self.steps), list(self._positions)
+        return twin
+
+    def moves(self) -> list[str]:
+        """All moves so far, chance's too: the whole truth."""
+        return [self._name(step.turn, step.option) for step in self.steps]
+
+    def moves_text(self) -> str:
+        return " ".join(self.moves())
+
+    def transcript(self, player: int) -> list[str]:
+        """What `player` did and saw so far, in words."""
+        words = []
+        for step in self.steps:
+            if step.turn == player:
+                words.append(self.game.name_of_move(step.option))
+            if step.seen[player]:
+                words.append(self.game.name_of_sight(step.seen[player]))
+        return words
+
+    def key(self, player: int, recall: str = PERFECT) -> int:
+        """The number of the information state `player` is in."""
+        if recall != PERFECT:
+            self.require_recall(recall)
+            return self.game.glance_at(recall, self.position, player)
+        with np.errstate(over="ignore"):
+            memory = blank_memory(player)
+            for step in self.steps:
+                if step.turn == player:
+                    memory = remember_move(memory, step.option)
+                memory = remember_sight(memory, step.seen[player])
+        return int(memory)
+
+    def require_recall(self, recall: str) -> None:
+        check_recall(self.game, recall)
+
+    def information(self, player: int, recall: str = PERFECT) -> str:
+        """The information state `player` is in, as text."""
+        if recall == PERFECT:
+            return " ".join(self.transcript(player)) or "-"
+        return self.game.glance_text(recall, self.key(player, recall))
+
+    def view(self, seat: Seat) -> str:
+        """The position as `seat` may know it ("truth": as it is)."""
+        drawn = self.game.view_at(self.position, _player(seat))
+        if drawn is not None:
+            return drawn
+        return self.moves_text() or "-" if seat == "truth" else self.information(int(seat))
+
+    def svg(self, seat: Seat) -> str:
+        """A picture of what `view` says."""
+        return self.game.svg_at(self.position, _player(seat)) or text_picture(self.view(seat))
+
+    def record(self) -> str:
+        """The game so far as text, to be read back with `read_record`."""
+        score = self.score()
+        result = "*" if score is None else f"{score:+g}"
+        return f'[Game "{self.game.string}"]\n[Result "{result}"]\n\n{self.moves_text()}\n'
+
+    def __repr__(self) -> str:
+        return f"<state of {self.game.string}: {self.moves_text() or 'start'}>"
+
+
+def _player(seat: Seat) -> int | None:
+    if seat == "truth":
+        return None
+    if seat not in (0, 1):
+        raise Problem(f"no seat {seat!r}; seats are 0, 1 and 'truth'")
+    return int(seat)
+
+
+def check_recall(game: BaseGame, recall: str) -> None:
+    if recall != PERFECT and recall not in game.glances:
+        raise Problem(f"{game.string} has no recall {recall!r}; it has: {', '.join((PERFECT, *game.glances))}")
+
+
+def read_record(text: str, game: BaseGame | None = None) -> State:
+    """The state that `State.record` wrote down; every move is checked again."""
+    from nebel.core.registry import load
+
+    lines = text.splitlines()
+    headers = [line for line in lines if line.startswith("[")]
+    named = next((line[7:-2] for line in headers if line.startswith('[Game "') and line.endswith('"]')), None)
+    if named is None:
+        raise BadFile('not a record: the line [Game "..."] is missing')
+    state = (game or load(named)).start()
+    return state.play([word for line in lines if not line.startswith("[") for word in line.split()])

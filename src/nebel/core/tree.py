@@ -1,0 +1,218 @@
+"""A whole game as flat arrays: histories, each player's decision points, and the payoffs between them.
+
+Histories ("nodes") are numbered so that parents come before children and siblings stand side by side. A decision point is
+all that a player remembers when about to move; it is the information state of perfect recall. Each point owns one
+"sequence" a legal move; sequence 0 is the empty one. With another recall several points share one information state, and
+then one row of a solver's tables, while a best response still tells the points apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nebel.core.errors import BadRules, TooLarge
+from nebel.core.game import CHANCE, END, BaseGame, Game
+from nebel.core.recall import PERFECT
+from nebel.core.state import State, check_recall
+
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+Reals = NDArray[np.float64]
+
+DEFAULT_LIMIT = 60_000_000
+"""Histories that a tree may have unless the caller says otherwise (about 4 GB)."""
+
+
+class Nodes(NamedTuple):
+    """Histories as arrays; node 0 is the start."""
+
+    turn: NDArray[np.int8]
+    parent: Ints
+    option: Longs  # what was played or dealt to get here
+    odds: Reals  # the probability of that, if chance did it
+    first: Ints  # children are first .. first + count - 1
+    count: Ints
+    point: Ints  # the mover's decision point
+    score: Reals
+
+
+class Points(NamedTuple):
+    """One player's decision points, parents before children."""
+
+    parent: Ints  # the own sequence that leads here
+    first: Ints  # one more than there are points: the sequences of point i are first[i] .. first[i+1]-1
+    key: Longs  # the memory, as one number
+    glance: Longs  # what is seen at a glance (of perfect recall: the memory again)
+    node: Ints  # some history at which the player is here
+    move: Longs  # by sequence: which move (sequence 0: -1)
+    visits: Longs  # in how many histories the player is here
+
+
+class Payoffs(NamedTuple):
+    """For each own sequence, the opponent's sequences that end the game with it and what player 0 gets, times chance."""
+
+    first: Longs
+    other: Ints
+    value: Reals
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One player's half of a tree under a recall."""
+
+    points: Points
+    payoffs: Payoffs
+    state: Ints  # by point: the information state
+    keys: Longs  # by information state: its number
+    row: Ints  # by information state, one more than there are: where its moves stand in a table
+    move: Longs  # by place in a table: which move
+    spot: Ints  # by point: row[state[point]]
+
+    @property
+    def sequences(self) -> int:
+        return len(self.points.move)
+
+    @property
+    def states(self) -> int:
+        return len(self.keys)
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    game: BaseGame
+    recall: str
+    nodes: Nodes
+    sides: tuple[Side, Side]
+    depth: int
+
+    @property
+    def histories(self) -> int:
+        return len(self.nodes.turn)
+
+    @property
+    def terminals(self) -> int:
+        return int(np.count_nonzero(self.nodes.turn == END))
+
+    def information_states(self) -> list[int]:
+        return [side.states for side in self.sides]
+
+    def choices(self) -> list[int]:
+        """Information states with more than one legal move."""
+        return [int(np.count_nonzero(np.diff(side.row) > 1)) for side in self.sides]
+
+    def state_at(self, node: int) -> State:
+        """The game at a history."""
+        path = []
+        while node > 0:
+            path.append(int(self.nodes.option[node]))
+            node = int(self.nodes.parent[node])
+        state = self.game.start()
+        for option in reversed(path):
+            state.push(option)
+        return state
+
+    def state_of(self, player: int, information_state: int) -> State:
+        """A game in which `player` is in this information state."""
+        point = int(np.argmax(self.sides[player].state == information_state))
+        return self.state_at(int(self.sides[player].points.node[point]))
+
+
+class Size(NamedTuple):
+    """How large a game is; `complete` is False when counting stopped at the limit."""
+
+    chance: int
+    decisions: int
+    terminals: int
+    depth: int
+    complete: bool
+
+    @property
+    def histories(self) -> int:
+        return self.chance + self.decisions + self.terminals
+
+    @property
+    def bytes(self) -> int:
+        """What a tree of this size takes, roughly: nodes, payoffs for both players, points and tables."""
+        return 41 * self.histories + 44 * self.terminals + 24 * self.decisions
+
+
+def measure(game: BaseGame, limit: int = DEFAULT_LIMIT) -> Size:
+    """Count the histories of a game, up to `limit`."""
+    if isinstance(game, Game):
+        from nebel.core.unfold import measure_rules
+
+        return measure_rules(game, limit)
+    from nebel.core.plain import measure_plain
+
+    return measure_plain(game, limit)
+
+
+def grow(game: BaseGame, recall: str = PERFECT, limit: int = DEFAULT_LIMIT) -> Tree:
+    """The whole tree of a game, or `TooLarge` if it has more than `limit` histories."""
+    check_recall(game, recall)
+    size = measure(game, limit)
+    if not size.complete:
+        raise TooLarge(f"{game.string} has more than {limit:,} histories, too many to enumerate; take a smaller variant or a sampling method")
+    if isinstance(game, Game):
+        from nebel.core.unfold import unfold_rules
+
+        grown = unfold_rules(game, recall, size)
+    else:
+        from nebel.core.plain import unfold_plain
+
+        grown = unfold_plain(game, recall)
+    return assemble(game, recall, size.depth, *grown)
+
+
+class Ends(NamedTuple):
+    """Terminal histories: both players' last sequences, and chance times score."""
+
+    last: tuple[Ints, Ints]
+    value: Reals
+
+
+def assemble(game: BaseGame, recall: str, depth: int, nodes: Nodes, points: tuple[Points, Points], ends: Ends) -> Tree:
+    sides = (
+        _side(points[0], _payoffs(points[0], ends.last[0], ends.last[1], ends.value)),
+        _side(points[1], _payoffs(points[1], ends.last[1], ends.last[0], ends.value)),
+    )
+    return Tree(game, recall, nodes, sides, depth)
+
+
+def _payoffs(points: Points, own: Ints, other: Ints, value: Reals) -> Payoffs:
+    paid = np.flatnonzero(value)
+    order = paid[np.argsort(own[paid], kind="stable")]
+    first = np.zeros(len(points.move) + 1, np.int64)
+    np.cumsum(np.bincount(own[paid], minlength=len(points.move)), out=first[1:])
+    return Payoffs(first, other[order], value[order])
+
+
+def _side(points: Points, payoffs: Payoffs) -> Side:
+    """Information states in the order in which their first points come."""
+    keys, at, inverse = np.unique(points.glance, return_index=True, return_inverse=True)
+    order = np.argsort(at, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    state = rank[inverse].astype(np.int32)
+    example = at[order]  # the first point of each information state
+    width = np.diff(points.first)
+    if len(keys) < len(points.key):
+        bad = np.flatnonzero(width != width[example][state])
+        if len(bad):
+            raise BadRules("states that look alike at this glance have different numbers of legal moves; choose another recall")
+    row = np.zeros(len(keys) + 1, np.int32)
+    np.cumsum(width[example], out=row[1:])
+    spread = np.repeat(points.first[:-1][example] - row[:-1], width[example]) + np.arange(row[-1])
+    return Side(points, payoffs, state, keys[order], row, points.move[spread], row[state])
+
+
+def turn_name(turn: int) -> str:
+    return {CHANCE: "chance", END: "nobody"}.get(turn, f"player {turn}")
+
+
+def empty_points(move: Any = ()) -> Longs:
+    return np.array([-1, *move], np.int64)

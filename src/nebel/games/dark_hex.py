@@ -1,0 +1,192 @@
+"""Dark Hex: Hex in which you see only your own stones and those you bump into (rules, six versions, notation, picture)."""
+
+from __future__ import annotations
+
+import re
+from math import cos, pi, sin, sqrt
+from typing import Any, Literal
+
+from numpy import int64
+
+from nebel.core.errors import UnknownGame
+from nebel.core.game import END, Game, Glance, Record, Rules, record
+from nebel.core.rng import fold
+from nebel.core.rule import rule
+
+BUMPED, NOISE, FLASH = 1, 2, 3
+"""What can be seen: my stone hit a hidden one; the other's stone hit one of mine, somewhere or (FLASH + cell) there."""
+
+
+def brief(text: str) -> dict[str, str]:
+    """`dark_hex:4x3` is 4 rows and 3 columns."""
+    match = re.fullmatch(r"(\d+)x(\d+)", text)
+    if not match:
+        raise UnknownGame(f"dark_hex:{text} is not understood; write dark_hex:ROWSxCOLUMNS, for example dark_hex:4x3")
+    return {"rows": match[1], "cols": match[2]}
+
+
+def dark_hex(rows: int = 3, cols: int = 3, abrupt: bool = False, leak: Literal["silent", "noisy", "flash"] = "silent") -> Game:
+    """Hex in which you see only your own stones and those you bump into."""
+    cells = rows * cols
+    if rows < 1 or cols < 1 or cells > 62:
+        raise UnknownGame(f"dark_hex: a board of {rows}x{cols} is not possible; rows and columns are at least 1, cells at most 62")
+    board = (1 << cells) - 1
+    top, bottom = (1 << cols) - 1, ((1 << cols) - 1) << (cells - cols)
+    left = sum(1 << (r * cols) for r in range(rows))
+    right = left << (cols - 1)
+    noisy, flash = leak == "noisy", leak == "flash"
+    wide = cells > 31
+
+    @rule
+    def start(s: Record) -> None:
+        s.stones[:] = 0
+        s.met[:] = 0
+        s.turn = 0
+        s.winner = -1
+
+    @rule
+    def turn(s: Record) -> int:
+        return s.turn
+
+    @rule
+    def moves(s: Record, out: Any) -> int:
+        free = board & ~(s.stones[s.turn] | s.met[s.turn])
+        count = 0
+        for cell in range(cells):
+            if free >> cell & 1:
+                out[count] = cell
+                count += 1
+        return count
+
+    @rule
+    def joined(stones: Any, source: int, target: int) -> bool:
+        reach = stones & source
+        while not reach & target:
+            west, east = reach & ~left, reach & ~right
+            near = reach | reach << cols | reach >> cols | east << 1 | west >> 1 | west << (cols - 1) | east >> (cols - 1)
+            if near & stones == reach:
+                return False
+            reach = near & stones
+        return True
+
+    @rule
+    def play(s: Record, cell: int, seen: Any) -> None:
+        me = s.turn
+        other = 1 - me
+        stone = int64(1) << cell
+        seen[0] = seen[1] = 0
+        if s.stones[other] & stone:
+            s.met[me] |= stone
+            seen[me] = BUMPED
+            if flash:
+                seen[other] = FLASH + cell
+            elif noisy:
+                seen[other] = NOISE
+            if abrupt:
+                s.turn = other
+            return
+        s.stones[me] |= stone
+        if joined(s.stones[me], top if me == 0 else left, bottom if me == 0 else right):
+            s.winner = me
+            s.turn = END
+        else:
+            s.turn = other
+
+    @rule
+    def score(s: Record) -> float:
+        return 1.0 if s.winner == 0 else -1.0
+
+    @rule
+    def own_and_met(s: Record, player: int) -> Any:
+        if wide:
+            return fold(fold(int64(0), s.stones[player]), s.met[player]) & 0x3FFFFFFFFFFFFFFF
+        return s.stones[player] << cells | s.met[player]
+
+    def cell_name(cell: int) -> str:
+        return f"{chr(ord('a') + cell % cols)}{cell // cols + 1}"
+
+    def sight(token: int) -> str:
+        return {BUMPED: "taken", NOISE: "noise"}.get(token) or f"noise@{cell_name(token - FLASH)}"
+
+    def board_text(key: int) -> str:
+        """Own stones x, discovered ones o, row by row."""
+        own, met = key >> cells, key & board
+        marks = ["x" if own >> c & 1 else "o" if met >> c & 1 else "." for c in range(cells)]
+        return "/".join("".join(marks[r * cols : (r + 1) * cols]) for r in range(rows))
+
+    def marks(s: Record, player: int | None) -> list[str]:
+        """What is drawn on each cell: B, W, or a dot; the truth shows discovered stones in lower case."""
+        black, white = int(s.stones[0]), int(s.stones[1])
+        met = [int(s.met[0]), int(s.met[1])]
+        if player == 0:
+            white = met[0]
+        elif player == 1:
+            black = met[1]
+        known = met[0] | met[1] if player is None else 0
+        drawn = ["B" if black >> c & 1 else "W" if white >> c & 1 else "." for c in range(cells)]
+        return [mark.lower() if known >> c & 1 else mark for c, mark in enumerate(drawn)]
+
+    def view(s: Record, player: int | None) -> str:
+        drawn = marks(s, player)
+        lines = ["  " + " ".join(chr(ord("a") + c) for c in range(cols))]
+        lines += [" " * r + f"{r + 1} " + " ".join(drawn[r * cols : (r + 1) * cols]) for r in range(rows)]
+        return "\n".join(lines)
+
+    def svg(s: Record, player: int | None) -> str:
+        return _picture(rows, cols, marks(s, player), cell_name)
+
+    return Game(
+        state=record(stones=(int64, 2), met=(int64, 2), turn=int64, winner=int64),
+        rules=Rules(start, turn, moves, play, score),
+        actions=cells,
+        depth=2 * cells,
+        move_name=cell_name,
+        sight_name=sight,
+        glances={"board": Glance(own_and_met, *(() if wide else (board_text,)), note="own and discovered stones, not the order")},
+        view=view,
+        svg=svg,
+    )
+
+
+def _picture(rows: int, cols: int, drawn: list[str], cell_name: Any) -> str:
+    """Hexagons; Black's edges are dark, White's are light; a stone that the other side has discovered wears a ring."""
+    r = 28.0
+    wide = sqrt(3) * r
+    margin = 34.0
+    width = margin * 2 + wide * (cols + (rows - 1) / 2)
+    height = margin * 2 + r * (1.5 * rows + 0.5)
+
+    def centre(row: float, col: float) -> tuple[float, float]:
+        return margin + wide * (col + 0.5 + row / 2), margin + r * (1 + 1.5 * row)
+
+    def corner(row: int, col: int, k: int) -> tuple[float, float]:
+        x, y = centre(row, col)
+        return x + r * sin(k * pi / 3), y - r * cos(k * pi / 3)
+
+    def path(points: list[tuple[float, float]]) -> str:
+        return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+
+    parts = []
+    for cell, mark in enumerate(drawn):
+        row, col = divmod(cell, cols)
+        x, y = centre(row, col)
+        parts.append(f'<polygon points="{path([corner(row, col, k) for k in range(6)])}" fill="#e9dcc0" stroke="#9a8a66"/>')
+        if mark == ".":
+            parts.append(f'<text x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle" font-size="12" fill="#9a8a66">{cell_name(cell)}</text>')
+            continue
+        fill = "#1c1c1c" if mark in "Bb" else "#ffffff"
+        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="17" fill="{fill}" stroke="#1c1c1c"/>')
+        if mark in "bw":
+            parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="21" fill="none" stroke="#c0392b" stroke-width="2"/>')
+    edges = [
+        ("#1c1c1c", [corner(0, c, k) for c in range(cols) for k in (5, 0, 1)]),
+        ("#1c1c1c", [corner(rows - 1, c, k) for c in range(cols) for k in (4, 3, 2)]),
+        ("#ffffff", [corner(row, 0, k) for row in range(rows) for k in (5, 4, 3)]),
+        ("#ffffff", [corner(row, cols - 1, k) for row in range(rows) for k in (1, 2, 3)][: None if rows > 1 else 2]),
+    ]
+    for colour, points in edges:
+        parts.append(f'<polyline points="{path(points)}" fill="none" stroke="{colour}" stroke-width="5" stroke-linejoin="round"/>')
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}" '
+        f'font-family="sans-serif"><rect width="100%" height="100%" rx="10" fill="#c8b78f"/>{"".join(parts)}</svg>'
+    )

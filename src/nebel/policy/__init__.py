@@ -1,0 +1,1 @@
+"""Strategies as values: tables, files, and how to look at them."""

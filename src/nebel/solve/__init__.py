@@ -1,0 +1,1 @@
+"""Exact and sampled tabular solving."""
