@@ -69,7 +69,8 @@ def _from_file(path: Path, factory: str) -> Callable[..., Any]:
         raise BadFile(f"no file {path}; a game of your own is given as path/to/file.py:factory")
     name = f"nebel_user_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
