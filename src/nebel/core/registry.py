@@ -27,9 +27,8 @@ def load(string: str) -> BaseGame:
     """The game that `string` names."""
     string = string.strip()
     if string.startswith("openspiel:"):
-        from nebel.bridge.openspiel import from_openspiel
-
-        return from_openspiel(string.removeprefix("openspiel:"))
+        bridge = importlib.import_module("nebel.bridge.openspiel")
+        return typing.cast(BaseGame, bridge.from_openspiel(string.removeprefix("openspiel:")))
     match = _CALL.match(string)
     if not match:
         raise UnknownGame(f"{string!r} is not a game string; write name, name(option=value,...) or file.py:factory")
@@ -85,7 +84,7 @@ def _from_file(path: Path, factory: str) -> Callable[..., Any]:
 
 def _build(factory: Callable[..., Any], name: str, options: dict[str, str]) -> BaseGame:
     parameters = inspect.signature(factory).parameters
-    hints = typing.get_type_hints(factory.__init__ if isinstance(factory, type) else factory)
+    hints = typing.get_type_hints(vars(factory).get("__init__", factory) if isinstance(factory, type) else factory)
     values: dict[str, Any] = {}
     for option, text in options.items():
         if option not in parameters:

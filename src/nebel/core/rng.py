@@ -6,6 +6,8 @@ after a checkpoint. Everything stays signed on purpose: Numba turns a mix of sig
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,7 +20,7 @@ UNIT = 2.0**-53
 
 
 @rule
-def mix(z: np.int64) -> np.int64:
+def mix(z: Any) -> Any:
     """A bijection of 64-bit integers in which every input bit changes about half of the output bits."""
     z = (z ^ ((z >> 30) & 0x3FFFFFFFF)) * FIRST
     z = (z ^ ((z >> 27) & 0x1FFFFFFFFF)) * SECOND
@@ -33,7 +35,7 @@ def uniform(rng: NDArray[np.int64]) -> float:
 
 
 @rule
-def fold(key: np.int64, token: np.int64) -> np.int64:
+def fold(key: Any, token: Any) -> Any:
     """The memory of somebody who remembered `key` and now sees `token`; never 0."""
     folded = mix(key * 3 + token * GOLDEN)
     return folded if folded != 0 else np.int64(1)

@@ -9,13 +9,13 @@ then one row of a solver's tables, while a best response still tells the points 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nebel.core.errors import BadRules, TooLarge
-from nebel.core.game import CHANCE, END, BaseGame, Game
+from nebel.core.game import END, BaseGame, Game
 from nebel.core.recall import PERFECT
 from nebel.core.state import State, check_recall
 
@@ -34,8 +34,8 @@ class Nodes(NamedTuple):
     parent: Ints
     option: Longs  # what was played or dealt to get here
     odds: Reals  # the probability of that, if chance did it
-    first: Ints  # children are first .. first + count - 1
-    count: Ints
+    first: Ints  # children are first .. first + breadth - 1
+    breadth: Ints
     point: Ints  # the mover's decision point
     score: Reals
 
@@ -156,7 +156,8 @@ def grow(game: BaseGame, recall: str = PERFECT, limit: int = DEFAULT_LIMIT) -> T
     check_recall(game, recall)
     size = measure(game, limit)
     if not size.complete:
-        raise TooLarge(f"{game.string} has more than {limit:,} histories, too many to enumerate; take a smaller variant or a sampling method")
+        advice = "take a smaller variant or a sampling method"
+        raise TooLarge(f"{game.string} has more than {limit:,} histories, too many to enumerate; {advice}")
     if isinstance(game, Game):
         from nebel.core.unfold import unfold_rules
 
@@ -208,11 +209,3 @@ def _side(points: Points, payoffs: Payoffs) -> Side:
     np.cumsum(width[example], out=row[1:])
     spread = np.repeat(points.first[:-1][example] - row[:-1], width[example]) + np.arange(row[-1])
     return Side(points, payoffs, state, keys[order], row, points.move[spread], row[state])
-
-
-def turn_name(turn: int) -> str:
-    return {CHANCE: "chance", END: "nobody"}.get(turn, f"player {turn}")
-
-
-def empty_points(move: Any = ()) -> Longs:
-    return np.array([-1, *move], np.int64)

@@ -119,7 +119,7 @@ def _unfolder(game: Game, recall: str) -> Any:
 
     @kernel
     def unfold(states: Any, nodes: Any, points: Any, last: Any, value: Any) -> Any:
-        node_turn, node_parent, node_option, node_odds, node_first, node_count, node_point, node_score = nodes
+        node_turn, node_parent, node_option, node_odds, node_first, node_breadth, node_point, node_score = nodes
         point_parent, point_first, point_key, point_glance, point_node, seq_move, point_visits = points
         seen = np.zeros(2, np.int64)
         legal = np.zeros((depth + 1, width), np.int64)
@@ -147,7 +147,7 @@ def _unfolder(game: Game, recall: str) -> Any:
                 node_turn[here] = who
                 node_point[here] = -1
                 node_first[here] = used
-                node_count[here] = 0
+                node_breadth[here] = 0
                 node_score[here] = 0.0
                 if who == END:
                     node_score[here] = score(states[d])
@@ -158,7 +158,7 @@ def _unfolder(game: Game, recall: str) -> Any:
                     entering = False
                     continue
                 n = moves(states[d], legal[d])
-                node_count[here] = n
+                node_breadth[here] = n
                 chosen[d] = 0
                 for i in range(n):
                     node_parent[used + i] = here
@@ -195,7 +195,7 @@ def _unfolder(game: Game, recall: str) -> Any:
                     point_visits[who, point] += 1
                     node_point[here] = point
                 used += n
-            n = node_count[here]
+            n = node_breadth[here]
             i = chosen[d]
             if i == n:
                 d -= 1
@@ -247,7 +247,7 @@ def unfold_rules(game: Game, recall: str, size: Size) -> tuple[Nodes, tuple[Poin
         option=np.empty(total, np.int64),
         odds=np.empty(total),
         first=np.empty(total, np.int32),
-        count=np.empty(total, np.int32),
+        breadth=np.empty(total, np.int32),
         point=np.empty(total, np.int32),
         score=np.empty(total),
     )

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from numpy import int64
 
 from nebel.core.errors import UnknownGame
-from nebel.core.game import END, Game, Glance, Record, Rules, record
+from nebel.core.game import END, Game, Glance, Record, Rules, key_text, record
 from nebel.core.rng import fold
 from nebel.core.rule import rule
 
@@ -142,7 +142,7 @@ def dark_hex(rows: int = 3, cols: int = 3, abrupt: bool = False, leak: Literal["
         depth=2 * cells,
         move_name=cell_name,
         sight_name=sight,
-        glances={"board": Glance(own_and_met, *(() if wide else (board_text,)), note="own and discovered stones, not the order")},
+        glances={"board": Glance(own_and_met, key_text if wide else board_text, "own and discovered stones, not the order")},
         view=view,
         svg=svg,
     )
