@@ -171,21 +171,20 @@ def _picture(rows: int, cols: int, drawn: list[str], cell_name: Any) -> str:
         row, col = divmod(cell, cols)
         x, y = centre(row, col)
         parts.append(f'<polygon points="{path([corner(row, col, k) for k in range(6)])}" fill="#e9dcc0" stroke="#9a8a66"/>')
-        if mark == ".":
-            parts.append(f'<text x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle" font-size="12" fill="#9a8a66">{cell_name(cell)}</text>')
-            continue
-        fill = "#1c1c1c" if mark in "Bb" else "#ffffff"
-        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="17" fill="{fill}" stroke="#1c1c1c"/>')
+        if mark != ".":
+            parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="17" fill="{"#1c1c1c" if mark in "Bb" else "#ffffff"}" stroke="#1c1c1c"/>')
         if mark in "bw":
-            parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="21" fill="none" stroke="#c0392b" stroke-width="2"/>')
+            parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="20.5" fill="none" stroke="#c0392b" stroke-width="2.5"/>')
+        parts.append(f'<text x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle" font-size="12" fill="#9a8a66">{cell_name(cell)}</text>')
     edges = [
         ("#1c1c1c", [corner(0, c, k) for c in range(cols) for k in (5, 0, 1)]),
         ("#1c1c1c", [corner(rows - 1, c, k) for c in range(cols) for k in (4, 3, 2)]),
-        ("#ffffff", [corner(row, 0, k) for row in range(rows) for k in (5, 4, 3)]),
-        ("#ffffff", [corner(row, cols - 1, k) for row in range(rows) for k in (1, 2, 3)][: None if rows > 1 else 2]),
+        ("#ffffff", [corner(row, 0, k) for row in range(rows) for k in (5, 4)]),
+        ("#ffffff", [corner(row, cols - 1, k) for row in range(rows) for k in (1, 2)]),
     ]
     for colour, points in edges:
-        parts.append(f'<polyline points="{path(points)}" fill="none" stroke="{colour}" stroke-width="5" stroke-linejoin="round"/>')
+        line = f'<polyline points="{path(points)}" fill="none" stroke-linejoin="round" stroke-linecap="round"'
+        parts.append(f'{line} stroke="#6f6142" stroke-width="7"/>{line} stroke="{colour}" stroke-width="5"/>')
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}" '
         f'font-family="sans-serif"><rect width="100%" height="100%" rx="10" fill="#c8b78f"/>{"".join(parts)}</svg>'

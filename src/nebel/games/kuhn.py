@@ -8,6 +8,7 @@ from numpy import int64
 
 from nebel.core.game import CHANCE, END, Game, Record, Rules, record
 from nebel.core.rule import rule
+from nebel.games.table import back, card, chips, seats, table
 
 PASS, BET = 0, 1
 CARDS = ("J", "Q", "K")
@@ -69,6 +70,10 @@ def kuhn() -> Game:
         shown = [CARDS[c] if c >= 0 and player in (None, p) else "?" for p, c in enumerate(s.card)]
         return "\n".join(f"player {p}: {shown[p]}  put in {s.bets[p]}" for p in range(2))
 
+    def svg(s: Record, player: int | None) -> str:
+        shown = [card(CARDS[c]) if c >= 0 and player in (None, p) else back() for p, c in enumerate(s.card)]
+        return table([(f"player {p}", [shown[p], chips(int(s.bets[p]))]) for p in seats(player)])
+
     return Game(
         state=record(card=(int64, 2), bets=(int64, 2), dealt=int64, turn=int64, acted=int64),
         rules=Rules(start, turn, moves, play, score, odds),
@@ -79,4 +84,5 @@ def kuhn() -> Game:
         outcome_name=CARDS.__getitem__,
         sight_name=sight,
         view=view,
+        svg=svg,
     )

@@ -1,0 +1,210 @@
+"""Goofspiel with imperfect information: bid cards for prizes, and learn only who won each."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from numpy import int8, int64
+
+from nebel.core.errors import UnknownGame
+from nebel.core.game import CHANCE, END, Game, Record, Rules, record
+from nebel.core.rule import rule
+from nebel.games.table import Piece, back, card, prize, seats, slot, table, words
+
+WON, LOST, TIED = 1, 2, 3
+BOTH = 4
+PRIZE = 16
+"""What can be seen: how a bid went; when the last round plays itself, how the last two went (first + BOTH * second); PRIZE + prize."""
+
+RESULTS = ("", "won", "lost", "tied")
+MOST_CARDS = 30
+
+
+def brief(text: str) -> dict[str, str]:
+    """`goofspiel:13` has 13 cards."""
+    if not text.isdecimal():
+        raise UnknownGame(f"goofspiel:{text} is not understood; write goofspiel:CARDS, for example goofspiel:13")
+    return {"cards": text}
+
+
+def goofspiel(
+    cards: int = 4,
+    order: Literal["ascending", "descending", "random"] = "ascending",
+    first_prize: Literal[0, 1] = 0,
+    forced_last: bool = True,
+) -> Game:
+    """Bid cards for prizes, both at once; only who won a prize is told, never the bids. The sign of the difference counts."""
+    if not 1 <= cards <= MOST_CARDS:
+        raise UnknownGame(f"goofspiel: {cards} cards are not possible; there are 1 to {MOST_CARDS}")
+    if order not in ("ascending", "descending", "random"):
+        raise UnknownGame(f"goofspiel: order={order} is not possible; it is ascending, descending or random")
+    if first_prize not in (0, 1):
+        raise UnknownGame(f"goofspiel: first_prize={first_prize} is not possible; it is 0 or 1")
+    if cards == 1 and not forced_last:
+        raise UnknownGame("goofspiel: with forced_last=false one card leaves nothing to play; there are at least 2")
+    shuffled, descending = order == "random", order == "descending"
+    rounds = cards if forced_last else cards - 1  # those that are played by hand
+    opening = CHANCE if shuffled else 0
+    full = (1 << cards) - 1
+
+    @rule
+    def start(s: Record) -> None:
+        s.hand[:] = full
+        s.left = full
+        s.bid[:] = -1
+        s.prize[:] = -1
+        if not shuffled:
+            for i in range(cards):
+                s.prize[i] = cards - 1 - i if descending else i
+        s.trick = 0
+        s.lead = 0
+        s.turn = opening
+
+    @rule
+    def turn(s: Record) -> int:
+        return s.turn
+
+    @rule
+    def moves(s: Record, out: Any) -> int:
+        held = s.left if s.turn == CHANCE else s.hand[s.turn]
+        count = 0
+        for option in range(cards):
+            if held >> option & 1:
+                out[count] = option
+                count += 1
+        return count
+
+    @rule
+    def odds(s: Record, out: Any) -> None:
+        out[:] = 1 / (cards - s.trick)
+
+    @rule
+    def settle(s: Record) -> int:
+        """Give the prize to the higher bid; how it went for player 0."""
+        mine, theirs, worth = s.bid[0, s.trick], s.bid[1, s.trick], int64(s.prize[s.trick]) + first_prize
+        s.trick += 1
+        if mine == theirs:
+            return TIED
+        s.lead += worth if mine > theirs else -worth
+        return WON if mine > theirs else LOST
+
+    @rule
+    def seen_by_other(result: int) -> int:
+        return TIED if result == TIED else WON + LOST - result
+
+    @rule
+    def only(held: int) -> int:
+        """The number of the last card."""
+        number = 0
+        while held >> number != 1:
+            number += 1
+        return number
+
+    @rule
+    def play(s: Record, move: int, seen: Any) -> None:
+        seen[0] = seen[1] = 0
+        if s.turn == CHANCE:
+            s.prize[s.trick] = move
+            s.left ^= int64(1) << move
+            seen[0] = seen[1] = PRIZE + move
+            s.turn = 0
+            return
+        s.bid[s.turn, s.trick] = move
+        s.hand[s.turn] ^= int64(1) << move
+        if s.turn == 0:
+            s.turn = 1
+            return
+        result = settle(s)
+        seen[0], seen[1] = result, seen_by_other(result)
+        if s.trick < rounds:
+            s.turn = opening
+            return
+        s.turn = END
+        if not forced_last:
+            s.bid[0, s.trick], s.bid[1, s.trick] = only(s.hand[0]), only(s.hand[1])
+            if shuffled:
+                s.prize[s.trick] = only(s.left)
+            s.hand[:] = 0
+            result = settle(s)
+            seen[0] += BOTH * result
+            seen[1] += BOTH * seen_by_other(result)
+
+    @rule
+    def score(s: Record) -> float:
+        return 1.0 if s.lead > 0 else -1.0 if s.lead < 0 else 0.0
+
+    def bid_name(bid: int) -> str:
+        return str(bid + first_prize)
+
+    def prize_name(outcome: int) -> str:
+        return f"prize{outcome + first_prize}"
+
+    def sight(token: int) -> str:
+        if token >= PRIZE:
+            return prize_name(token - PRIZE)
+        return "+".join(RESULTS[part] for part in (token % BOTH, token // BOTH) if part)
+
+    def winner(s: Record, i: int) -> str:
+        """Who won round i, known to all once it is over."""
+        if i >= s.trick:
+            return "."
+        mine, theirs = s.bid[0, i], s.bid[1, i]
+        return "=" if mine == theirs else "0" if mine > theirs else "1"
+
+    def shown_bid(s: Record, p: int, i: int, player: int | None) -> str:
+        """Player p's bid of round i as `player` knows it: tied bids are known, a bid still waiting for its answer is not."""
+        if player in (None, p) or winner(s, i) == "=":
+            return bid_name(int(s.bid[p, i])) if s.bid[p, i] >= 0 else "."
+        return "?" if i < s.trick else "."
+
+    def shown_prize(s: Record, i: int) -> str:
+        return bid_name(int(s.prize[i])) if s.prize[i] >= 0 else "."
+
+    def hand(s: Record, p: int) -> list[str]:
+        return [bid_name(i) for i in range(cards) if int(s.hand[p]) >> i & 1]
+
+    def points(s: Record) -> list[int]:
+        worth = dict.fromkeys("01=", 0)
+        for i in range(int(s.trick)):
+            worth[winner(s, i)] += int(s.prize[i]) + first_prize
+        return [worth["0"], worth["1"]]
+
+    def view(s: Record, player: int | None) -> str:
+        rows = [("prize", [shown_prize(s, i) for i in range(cards)])]
+        rows += [(f"player {p}", [shown_bid(s, p, i, player) for i in range(cards)]) for p in (0, 1)]
+        rows.append(("winner", [winner(s, i) for i in range(cards)]))
+        width = len(bid_name(cards - 1))
+        lines = [f"{label:<10}" + " ".join(f"{mark:>{width}}" for mark in marks) for label, marks in rows]
+        held = [f"player {p} holds {' '.join(hand(s, p)) or 'nothing'}" for p in (0, 1) if player in (None, p)]
+        return "\n".join([*lines, "points    {} : {}".format(*points(s)), *held])
+
+    def svg(s: Record, player: int | None) -> str:
+        def draw(mark: str) -> Piece:
+            return slot() if mark == "." else back() if mark == "?" else card(mark)
+
+        def bids(p: int) -> tuple[str, list[Piece]]:
+            taken = words(f"{points(s)[p]} points")
+            return f"player {p}", [*(draw(shown_bid(s, p, i, player)) for i in range(cards)), taken]
+
+        def held(p: int) -> list[tuple[str, list[Piece]]]:
+            return [(f"hand {p}", [card(mark) for mark in hand(s, p)])] if player in (None, p) else []
+
+        top, bottom = seats(player)
+        gone = {".": "", "=": "nobody", str(top): "up", str(bottom): "down"}
+        prizes = [slot() if s.prize[i] < 0 else prize(shown_prize(s, i), gone[winner(s, i)]) for i in range(cards)]
+        return table([*held(top), bids(top), ("prizes", prizes), bids(bottom), *held(bottom)])
+
+    return Game(
+        state=record(
+            hand=(int64, 2), left=int64, bid=(int8, (2, cards)), prize=(int8, cards), trick=int64, lead=int64, turn=int64
+        ),
+        rules=Rules(start, turn, moves, play, score, odds),
+        actions=cards,
+        outcomes=cards if shuffled else 0,
+        depth=rounds * (3 if shuffled else 2),
+        move_name=bid_name,
+        outcome_name=prize_name,
+        sight_name=sight,
+        view=view,
+        svg=svg,
+    )
