@@ -5,19 +5,17 @@ Numba. A solver is a `@kernel`: when it is made, every rule that it reaches thro
 with it, and the machine code is kept on disk.
 
 Numba's own disk cache looks at one function's file only, and would serve old code after an edit elsewhere. Here the name
-under which a kernel is stored contains a digest of everything that it can depend on: the package's sources, the code of
-all rules reached, and the constants closed over. Edit any of them and the next run compiles anew; edit nothing and a
-second process compiles nothing.
+under which a kernel is stored contains a digest of everything that it can depend on: the code of all functions reached, in
+whatever file, and the constants they refer to. Edit any of them and the next run compiles anew; edit nothing and a second
+process compiles nothing.
 """
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import os
 import types
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -26,12 +24,24 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _MARK = "__nebel_rule__"
 _COMPILED = "__nebel_compiled__"
+_NATIVE = "__nebel_native__"
+_OPTIONS = {"error_model": "numpy", "nogil": True}
 
 
 def rule(function: F) -> F:
     """Mark `function` as compilable; it stays an ordinary Python function."""
     setattr(function, _MARK, True)
     return function
+
+
+def native(make: Callable[[], Any]) -> Callable[[F], F]:
+    """Mark a function as a rule whose compiled twin is not its body but a Numba intrinsic that `make` returns."""
+
+    def mark(function: F) -> F:
+        setattr(function, _NATIVE, make)
+        return rule(function)
+
+    return mark
 
 
 def is_rule(value: object) -> bool:
@@ -56,7 +66,9 @@ def parallel_kernel(function: F) -> F:
 def compiled(function: Callable[..., Any]) -> Any:
     """The compiled twin of a rule, made once."""
     if not hasattr(function, _COMPILED):
-        setattr(function, _COMPILED, _compile(function, cache=False))
+        make = getattr(function, _NATIVE, None)
+        twin = _named(make(), identity(function)) if make else _compile(function, cache=False)
+        setattr(function, _COMPILED, twin)
     return getattr(function, _COMPILED)
 
 
@@ -67,14 +79,19 @@ def _compile(function: Callable[..., Any], cache: bool, parallel: bool = False) 
     twin = _with_compiled_rules(cast(types.FunctionType, function))
     if cache:
         twin.__qualname__ = f"{twin.__qualname__}-{digest[:20]}"
-    options = {"error_model": "numpy", "nogil": True, "parallel": parallel}
+    options = {**_OPTIONS, "parallel": parallel}
     try:
         dispatcher = numba.njit(cache=cache, **options)(twin)
     except RuntimeError:  # no file to cache beside (a notebook cell, a read-only place): still right, compiled every time
         dispatcher = numba.njit(**options)(twin)
-    if hasattr(dispatcher, "_set_uuid"):  # without this private hook nothing is found in the cache again, and all is still right
-        dispatcher._set_uuid(digest)
-    return dispatcher
+    return _named(dispatcher, digest)
+
+
+def _named(compiled_twin: Any, digest: str) -> Any:
+    """Give a compiled object a name that is the same in every process, so that caches of its users are found again."""
+    if hasattr(compiled_twin, "_set_uuid"):  # without this private hook all is compiled anew in each process, and still right
+        compiled_twin._set_uuid(digest)
+    return compiled_twin
 
 
 def _with_compiled_rules(function: types.FunctionType) -> types.FunctionType:
@@ -95,8 +112,7 @@ def _with_compiled_rules(function: types.FunctionType) -> types.FunctionType:
 
 def identity(function: Callable[..., Any]) -> str:
     """A digest of all that the behaviour of `function` can depend on."""
-    parts = [_package_digest(), os.environ.get("NUMBA_BOUNDSCHECK", "")]
-    parts.extend(_describe(function, set()))
+    parts = [repr(_OPTIONS), os.environ.get("NUMBA_BOUNDSCHECK", ""), *_describe(function, set())]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
@@ -108,12 +124,16 @@ def _describe(value: Any, known: set[int]) -> Iterator[str]:
         known.add(id(value))
         yield value.__qualname__
         yield from _describe_code(value.__code__)
-        for cell in value.__closure__ or ():
-            yield from _describe(cell.cell_contents, known)
-        for name in sorted(_global_names(value.__code__)):
-            if name in value.__globals__:
-                yield name
-                yield from _describe(value.__globals__[name], known)
+        constants = [cell.cell_contents for cell in value.__closure__ or ()]
+        for constant in [*constants, *(value.__defaults__ or ()), getattr(value, _NATIVE, None)]:
+            yield from _describe(constant, known)
+        names = sorted(_global_names(value.__code__))
+        modules = [vars(v) for v in value.__globals__.values() if isinstance(v, types.ModuleType) and _is_ours(v)]
+        for name in names:
+            for space in (value.__globals__, *modules):
+                if name in space:
+                    yield name
+                    yield from _describe(space[name], known)
     elif isinstance(value, np.ndarray):
         yield f"{value.dtype.descr}{value.shape}{hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()}"
     elif isinstance(value, (tuple, list)):
@@ -124,6 +144,11 @@ def _describe(value: Any, known: set[int]) -> Iterator[str]:
         yield f"{type(value).__name__} {value!r}"
     else:
         yield getattr(value, "__qualname__", getattr(value, "__name__", type(value).__qualname__))
+
+
+def _is_ours(module: types.ModuleType) -> bool:
+    """Not one of the libraries that all code here shares: Numba itself notices when those change."""
+    return module.__name__.split(".")[0] not in {"numpy", "numba", "math", "types", "typing"}
 
 
 def _describe_code(code: types.CodeType) -> Iterator[str]:
@@ -141,13 +166,3 @@ def _global_names(code: types.CodeType) -> set[str]:
         if isinstance(constant, types.CodeType):
             names |= _global_names(constant)
     return names
-
-
-@functools.cache
-def _package_digest() -> str:
-    root = Path(__file__).parents[1]
-    digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        digest.update(path.relative_to(root).as_posix().encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()

@@ -51,25 +51,21 @@ def spread(side: Half, strategy: Any, reach: Any) -> None:
 
 
 @rule
-def worth(side: Half, q: int, reach: Any) -> float:
-    """What ends with own sequence `q` are worth against the opponent's reach (two sums, to keep the processor busy)."""
-    even, odd = 0.0, 0.0
-    last = side.pay_first[q + 1]
-    j = side.pay_first[q]
-    while j + 1 < last:
-        even += side.pay_value[j] * reach[side.pay_other[j]]
-        odd += side.pay_value[j + 1] * reach[side.pay_other[j + 1]]
-        j += 2
-    if j < last:
-        even += side.pay_value[j] * reach[side.pay_other[j]]
-    return even + odd
-
-
-@rule
 def weigh(side: Half, reach: Any, value: Any) -> None:
-    """`worth` of all own sequences."""
+    """What ends with each own sequence are worth against the opponent's reach (two sums, to keep the processor busy)."""
+    pay_first, pay_other, pay_value = side.pay_first, side.pay_other, side.pay_value
+    j = pay_first[0]
     for q in range(value.size):
-        value[q] = worth(side, q, reach)
+        last = pay_first[q + 1]
+        even, odd = 0.0, 0.0
+        while j + 1 < last:
+            even += pay_value[j] * reach[pay_other[j]]
+            odd += pay_value[j + 1] * reach[pay_other[j + 1]]
+            j += 2
+        if j < last:
+            even += pay_value[j] * reach[pay_other[j]]
+            j += 1
+        value[q] = even + odd
 
 
 def uniform_strategy(side: Side) -> NDArray[np.float64]:

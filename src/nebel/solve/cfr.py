@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nebel.core.rule import kernel, rule
-from nebel.core.sequence import Half, halves, spread, uniform_strategy, worth
+from nebel.core.sequence import Half, halves, spread, uniform_strategy, weigh
 from nebel.core.tree import Tree
 
 Reals = NDArray[np.float64]
@@ -131,8 +131,7 @@ def _sweep(schedule: Any, sides: Any, tables: Any, merged: bool) -> None:
         weights = schedule[t]
         for p in range(2):
             side, table, other = sides[p], tables[p], tables[1 - p]
-            for q in range(table.value.size):
-                table.value[q] = worth(side, q, other.reach)
+            weigh(side, other.reach, table.value)
             regret_of(side, table, merged)
             match_regrets(side, table, weights)
             add_average(side, table, weights[5], weights[6], merged)

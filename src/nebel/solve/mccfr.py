@@ -1,0 +1,232 @@
+"""Monte Carlo CFR: outcome sampling, external sampling, chance sampling.
+
+Lanctot, Waugh, Zinkevich, Bowling. Monte Carlo Sampling for Regret Minimization in Extensive Games. 2009
+Schmid, Burch, Lanctot, Moravcik, Kadlec, Bowling. Variance Reduction in Monte Carlo Counterfactual Regret Minimization. 2019 (baselines)
+Brown, Sandholm. Solving Imperfect-Information Games via Discounted Regret Minimization. 2019 (linear and discounted weights)
+
+The pool holds, for each information state with n moves, n regrets and then n sums of the average strategy. Chance's
+probabilities cancel everywhere. Where it departs from the papers: the average is added up at the opponent's decisions, who
+plays on policy, so that only the traverser's exploration has to be divided out; weights that grow with time change every
+`period` iterations, not at each.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nebel.core.game import CHANCE, END
+from nebel.core.rng import uniform
+from nebel.core.rule import kernel, rule
+from nebel.solve.walk import Walker
+
+
+@rule
+def match_regrets(pool: Any, place: int, n: int, sigma: Any) -> None:
+    """The strategy that follows from n regrets: proportional to the positive ones, else equal shares."""
+    total = 0.0
+    for i in range(n):
+        regret = pool[place + i]
+        sigma[i] = regret if regret > 0.0 else 0.0
+        total += sigma[i]
+    if total > 0.0:
+        for i in range(n):
+            sigma[i] /= total
+    else:
+        for i in range(n):
+            sigma[i] = 1.0 / n
+
+
+@rule
+def pick(sigma: Any, n: int, u: float) -> int:
+    for i in range(n - 1):
+        u -= sigma[i]
+        if u < 0.0:
+            return i
+    return n - 1
+
+
+def outcome_sampler(walker: Walker, width: int, depth: int, baseline: bool) -> Any:
+    """One history an iteration and traverser; the traverser explores with probability epsilon."""
+    begin, turn, options, draw, row, step, score = walker
+
+    @kernel
+    def run(w: Any, pool: Any, guess: Any, rng: Any, iterations: int, epsilon: float, weight: float, rate: float) -> int:
+        who = np.empty(depth + 1, np.int64)
+        count = np.empty(depth + 1, np.int64)
+        place = np.empty(depth + 1, np.int64)
+        chosen = np.empty(depth + 1, np.int64)
+        chance_of = np.empty(depth + 1)  # of the choice, as sampled
+        explored = np.empty(depth + 1)  # product of the traverser's sampling probabilities before this decision
+        sigma = np.empty((depth + 1, width))
+        touched = 0
+        for t in range(2 * iterations):
+            traverser = t & 1
+            begin(w)
+            d = 0
+            product = 1.0
+            p = turn(w, 0)
+            while p != END:
+                n = options(w, 0)
+                if p == CHANCE:
+                    step(w, 0, 0, draw(w, 0, n, uniform(rng)))
+                    touched += 1
+                    p = turn(w, 0)
+                    continue
+                k = row(w, 0, p, n)
+                mine = sigma[d]
+                match_regrets(pool, k, n, mine)
+                u = uniform(rng)
+                if p == traverser:
+                    if u < epsilon:
+                        c = int(u / epsilon * n)
+                    else:
+                        c = pick(mine, n, (u - epsilon) / (1.0 - epsilon))
+                    chance_of[d] = epsilon / n + (1.0 - epsilon) * mine[c]
+                else:
+                    c = pick(mine, n, u)
+                    chance_of[d] = mine[c]
+                who[d], count[d], place[d], chosen[d], explored[d] = p, n, k, c, product
+                if p == traverser:
+                    product *= chance_of[d]
+                step(w, 0, 0, c)
+                d += 1
+                p = turn(w, 0)
+            touched += d + 1
+            # value: what is sampled from here on, to the traverser, with the later sampling probabilities divided out
+            value = score(w, 0) if traverser == 0 else -score(w, 0)
+            for e in range(d - 1, -1, -1):
+                n, k, c = count[e], place[e], chosen[e]
+                if baseline:
+                    half = k >> 1
+                    sign = 1.0 if traverser == 0 else -1.0
+                    mean = 0.0
+                    for i in range(n):
+                        mean += sigma[e, i] * sign * guess[half + i]
+                    held = sign * guess[half + c]
+                    child = held + (value - held) / chance_of[e]
+                    mean += sigma[e, c] * (child - held)
+                    if who[e] == traverser:
+                        scale = weight / explored[e]
+                        for i in range(n):
+                            estimate = child if i == c else sign * guess[half + i]
+                            pool[k + i] += scale * (estimate - mean)
+                    guess[half + c] += rate * sign * (value - held)
+                    value = mean
+                else:
+                    child = value / chance_of[e]
+                    value = sigma[e, c] * child
+                    if who[e] == traverser:
+                        scale = weight / explored[e]
+                        for i in range(n):
+                            pool[k + i] -= scale * value
+                        pool[k + c] += scale * child
+                if who[e] != traverser:
+                    scale = weight / explored[e]
+                    for i in range(n):
+                        pool[k + n + i] += scale * sigma[e, i]
+        return touched
+
+    return run
+
+
+def deep_sampler(walker: Walker, width: int, depth: int, external: bool, baseline: bool) -> Any:
+    """All of the traverser's moves. External: chance and the opponent are sampled; otherwise (chance sampling) only chance."""
+    begin, turn, options, draw, row, step, score = walker
+
+    @kernel
+    def run(w: Any, pool: Any, extra: Any, rng: Any, iterations: int, epsilon: float, weight: float, rate: float) -> int:
+        who = np.empty(depth + 2, np.int64)
+        count = np.empty(depth + 2, np.int64)
+        place = np.empty(depth + 2, np.int64)
+        chosen = np.empty(depth + 2, np.int64)
+        last = np.empty(depth + 2, np.int64)  # options from `chosen` up to this one are walked
+        reach = np.ones((depth + 2, 2))
+        sigma = np.empty((depth + 2, width))
+        worth = np.empty((depth + 2, width))
+        fresh = np.empty((1024, 2), np.int64)  # rows whose regrets wait for the end of the traversal
+        touched = 0
+        for t in range(2 * iterations):
+            traverser = t & 1
+            sign = 1.0 if traverser == 0 else -1.0
+            begin(w)
+            waiting = 0
+            d = 0
+            value = 0.0
+            entering = True
+            while d >= 0:
+                if entering:
+                    touched += 1
+                    p = turn(w, d)
+                    if p == END:
+                        value = sign * score(w, d)
+                        d -= 1
+                        entering = False
+                        continue
+                    n = options(w, d)
+                    who[d], count[d] = p, n
+                    if p == CHANCE:
+                        chosen[d] = draw(w, d, n, uniform(rng))
+                        last[d] = chosen[d] + 1
+                    else:
+                        place[d] = row(w, d, p, n)
+                        match_regrets(pool, place[d], n, sigma[d])
+                        if external and p != traverser:
+                            chosen[d] = pick(sigma[d], n, uniform(rng))
+                            last[d] = chosen[d] + 1
+                            for i in range(n):
+                                pool[place[d] + n + i] += weight * sigma[d, i]
+                        else:
+                            chosen[d], last[d] = 0, n
+                else:
+                    p, n = who[d], count[d]
+                    if p >= 0:
+                        worth[d, chosen[d]] = value
+                    chosen[d] += 1
+                    if chosen[d] == last[d]:
+                        k = place[d]
+                        if external and p >= 0 and p != traverser:
+                            if baseline:
+                                half, c = k >> 1, chosen[d] - 1
+                                held = sign * extra[half + c]
+                                mean = 0.0
+                                for i in range(n):
+                                    mean += sigma[d, i] * sign * extra[half + i]
+                                extra[half + c] += rate * sign * (value - held)
+                                value = mean + value - held
+                        elif p >= 0:
+                            value = 0.0
+                            for i in range(n):
+                                value += sigma[d, i] * worth[d, i]
+                            if p == traverser and external:
+                                for i in range(n):
+                                    pool[k + i] += weight * (worth[d, i] - value)
+                            elif p == traverser:
+                                half = k >> 1
+                                for i in range(n):
+                                    extra[half + i] += weight * reach[d, 1 - p] * (worth[d, i] - value)
+                                    pool[k + n + i] += weight * reach[d, p] * sigma[d, i]
+                                if waiting == fresh.shape[0]:
+                                    more = np.empty((2 * waiting, 2), np.int64)
+                                    more[:waiting] = fresh
+                                    fresh = more
+                                fresh[waiting, 0], fresh[waiting, 1] = k, n
+                                waiting += 1
+                        d -= 1
+                        continue
+                if not external:
+                    reach[d + 1, 0], reach[d + 1, 1] = reach[d, 0], reach[d, 1]
+                    if who[d] >= 0:
+                        reach[d + 1, who[d]] *= sigma[d, chosen[d]]
+                step(w, d, d + 1, chosen[d])
+                d += 1
+                entering = True
+            for j in range(waiting):
+                k, n = fresh[j, 0], fresh[j, 1]
+                for i in range(n):
+                    pool[k + i] += extra[(k >> 1) + i]
+                    extra[(k >> 1) + i] = 0.0
+        return touched
+
+    return run
