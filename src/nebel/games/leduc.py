@@ -122,7 +122,7 @@ def leduc(suits: bool = True) -> Game:
 
     def view(s: Record, player: int | None) -> str:
         shown = [face(c, player) if c >= 0 and player in (None, p) else "?" for p, c in enumerate(s.card)]
-        lines = [f"player {p}: {shown[p]}  put in {s.bets[p]}" for p in range(2)]
+        lines = [f"player {p}: {shown[p]:<{max(map(len, shown))}}  put in {s.bets[p]}" for p in range(2)]
         return "\n".join([*lines, f"public: {face(s.public, player) if s.public >= 0 else '-'}"])
 
     def svg(s: Record, player: int | None) -> str:
