@@ -53,6 +53,18 @@ def plain_mode() -> bool:
     return os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
 
+def _numba_prange() -> Any:
+    import numba
+
+    return numba.prange
+
+
+@native(_numba_prange)
+def prange(count: int) -> range:
+    """`range`, spread over threads inside a parallel kernel."""
+    return range(count)
+
+
 def kernel(function: F) -> F:
     """Compile `function` with all rules it reaches, cached on disk (under NUMBA_DISABLE_JIT=1: leave it plain)."""
     return function if plain_mode() else cast(F, _compile(function, cache=True))

@@ -51,13 +51,14 @@ def spread(side: Half, strategy: Any, reach: Any) -> None:
 
 
 @rule
-def weigh(side: Half, reach: Any, value: Any) -> None:
-    """What ends with each own sequence are worth against the opponent's reach (two sums, to keep the processor busy)."""
-    pay_first, pay_other, pay_value = side.pay_first, side.pay_other, side.pay_value
-    j = pay_first[0]
-    for q in range(value.size):
+def weigh(pay_first: Any, pay_other: Any, pay_value: Any, reach: Any, value: Any, part: int, parts: int) -> None:
+    """What ends with each own sequence are worth against the opponent's reach, for one of several equal parts of the payoffs."""
+    begin = np.searchsorted(pay_first[:-1], part * pay_value.size // parts) if part > 0 else 0
+    end = np.searchsorted(pay_first[:-1], (part + 1) * pay_value.size // parts) if part + 1 < parts else value.size
+    j = pay_first[begin]
+    for q in range(begin, end):
         last = pay_first[q + 1]
-        even, odd = 0.0, 0.0
+        even, odd = 0.0, 0.0  # two sums keep the processor busy
         while j + 1 < last:
             even += pay_value[j] * reach[pay_other[j]]
             odd += pay_value[j + 1] * reach[pay_other[j + 1]]

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from nebel.core.errors import BadFile, IllegalMove, Problem
+from nebel.core.errors import BadFile, BadSetting, IllegalMove, Problem
 from nebel.core.game import CHANCE, END, BaseGame, text_picture
 from nebel.core.recall import PERFECT, blank_memory, remember_move, remember_sight
 from nebel.core.rng import uniform
@@ -135,7 +135,7 @@ class State:
     def key(self, player: int, recall: str = PERFECT) -> int:
         """The number of the information state `player` is in."""
         if recall != PERFECT:
-            self.require_recall(recall)
+            recall = resolve_recall(self.game, recall)
             return self.game.glance_at(recall, self.position, player)
         with np.errstate(over="ignore"):
             memory = blank_memory(player)
@@ -144,9 +144,6 @@ class State:
                     memory = remember_move(memory, step.option)
                 memory = remember_sight(memory, step.seen[player])
         return int(memory)
-
-    def require_recall(self, recall: str) -> None:
-        check_recall(self.game, recall)
 
     def information(self, player: int, recall: str = PERFECT) -> str:
         """The information state `player` is in, as text."""
@@ -183,9 +180,13 @@ def _player(seat: Seat) -> int | None:
     return int(seat)
 
 
-def check_recall(game: BaseGame, recall: str) -> None:
+def resolve_recall(game: BaseGame, recall: str) -> str:
+    """The name of a recall that the game has; "imperfect" stands for its first glance."""
+    if recall == "imperfect" and game.glances:
+        return next(iter(game.glances))
     if recall != PERFECT and recall not in game.glances:
-        raise Problem(f"{game.string} has no recall {recall!r}; it has: {', '.join((PERFECT, *game.glances))}")
+        raise BadSetting(f"{game.string} has no recall {recall!r}; it has: {', '.join((PERFECT, *game.glances))}")
+    return recall
 
 
 def read_record(text: str, game: BaseGame | None = None) -> State:

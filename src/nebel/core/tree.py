@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from nebel.core.errors import BadRules, TooLarge
 from nebel.core.game import END, BaseGame, Game
 from nebel.core.recall import PERFECT
-from nebel.core.state import State, check_recall
+from nebel.core.rng import generator, uniform
+from nebel.core.state import State, resolve_recall
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
@@ -151,9 +152,25 @@ def measure(game: BaseGame, limit: int = DEFAULT_LIMIT) -> Size:
     return measure_plain(game, limit)
 
 
+def estimate(game: BaseGame, probes: int = 200, seed: int = 1) -> float:
+    """About how many histories a game has that is too large to count (Knuth 1975: products of breadths along random histories)."""
+    rng = generator(seed)
+    total = 0.0
+    for _ in range(probes):
+        position, product = game.begin(), 1.0
+        total += 1
+        while game.turn_at(position) != END:
+            options = game.options_at(position)
+            product *= len(options)
+            total += product
+            with np.errstate(over="ignore"):
+                position, _ = game.after(position, options[int(uniform(rng) * len(options))])
+    return total / probes
+
+
 def grow(game: BaseGame, recall: str = PERFECT, limit: int = DEFAULT_LIMIT) -> Tree:
     """The whole tree of a game, or `TooLarge` if it has more than `limit` histories."""
-    check_recall(game, recall)
+    recall = resolve_recall(game, recall)
     size = measure(game, limit)
     if not size.complete:
         advice = "take a smaller variant or a sampling method"

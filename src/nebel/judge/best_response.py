@@ -42,7 +42,7 @@ class Verdict:
 
 @kernel
 def _respond(side: Half, reach: Any, value: Any, best: Any) -> float:
-    weigh(side, reach, value)
+    weigh(side.pay_first, side.pay_other, side.pay_value, reach, value, 0, 1)
     for i in range(side.parent.size - 1, -1, -1):
         first = side.first[i]
         top = first
@@ -61,7 +61,7 @@ def _follow(side: Half, strategy: Any, reach: Any) -> None:
 
 @kernel
 def _meet(side: Half, own: Any, other: Any, value: Any) -> float:
-    weigh(side, other, value)
+    weigh(side.pay_first, side.pay_other, side.pay_value, other, value, 0, 1)
     total = 0.0
     for q in range(value.size):
         total += own[q] * value[q]

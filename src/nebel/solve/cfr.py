@@ -20,9 +20,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nebel.core.rule import kernel, rule
+from nebel.core.rule import kernel, parallel_kernel, prange, rule
 from nebel.core.sequence import Half, halves, spread, uniform_strategy, weigh
-from nebel.core.tree import Tree
+from nebel.core.tree import Side, Tree
+from nebel.policy.table import TablePolicy, from_tree
 
 Reals = NDArray[np.float64]
 
@@ -126,55 +127,83 @@ def add_average(side: Half, table: Table, keep: float, add: float, merged: bool)
             table.average[spot + a] += add * side.visits[i] * table.reach[first + a]
 
 
-def _sweep(schedule: Any, sides: Any, tables: Any, merged: bool) -> None:
-    for t in range(schedule.shape[0]):
-        weights = schedule[t]
-        for p in range(2):
-            side, table, other = sides[p], tables[p], tables[1 - p]
-            weigh(side, other.reach, table.value)
-            regret_of(side, table, merged)
-            match_regrets(side, table, weights)
-            add_average(side, table, weights[5], weights[6], merged)
-            spread(side, table.strategy, table.reach)
+def sweeper(threads: int) -> Any:
+    """The compiled sweep; with more threads each sums the payoffs of its part of the sequences, to the same result."""
 
+    def sweep(schedule: Any, sides: Any, tables: Any, merged: bool) -> None:
+        for t in range(schedule.shape[0]):
+            weights = schedule[t]
+            for p in range(2):
+                side, table = sides[p], tables[p]
+                first, other, value, reach, worth = side.pay_first, side.pay_other, side.pay_value, tables[1 - p].reach, table.value
+                for part in prange(threads):
+                    weigh(first, other, value, reach, worth, part, threads)
+                regret_of(side, table, merged)
+                match_regrets(side, table, weights)
+                add_average(side, table, weights[5], weights[6], merged)
+                spread(side, table.strategy, table.reach)
 
-class CFR:
-    """Any full-width method on a tree, perfect recall or not."""
-
-    def __init__(self, tree: Tree, method: str = "cfr+", threads: int = 1) -> None:
-        self.tree, self.method, self.threads = tree, method, threads
-        self.iterations = 0
-        self._halves = halves(tree)
-        self._merged = any(side.states < len(side.points.key) for side in tree.sides)
-        self._tables = tuple(_table(tree, p) for p in range(2))
-        for p in range(2):
-            _start(self._halves[p], self._tables[p])
-
-    def run(self, iterations: int) -> None:
-        schedule = SCHEDULES[self.method]
-        rows = np.array([schedule(t) for t in range(self.iterations + 1, self.iterations + iterations + 1)], np.float64)
-        _swept(rows.reshape(-1, len(Weights._fields)), self._halves, self._tables, self._merged)
-        self.iterations += iterations
+    return parallel_kernel(sweep) if threads > 1 else kernel(sweep)
 
 
 @kernel
-def _start(side: Half, table: Table) -> None:
-    spread(side, table.strategy, table.reach)
+def _spread(side: Half, strategy: Any, reach: Any) -> None:
+    spread(side, strategy, reach)
 
 
-_swept = kernel(_sweep)
+class FullWidth:
+    """Any method of the family on a tree, perfect recall or not."""
+
+    def __init__(self, tree: Tree, method: str, threads: int = 1) -> None:
+        self.tree, self.method = tree, method
+        self._sweep = sweeper(threads)
+        self.iterations = 0
+        self._halves = halves(tree)
+        self._merged = any(side.states < len(side.points.key) for side in tree.sides)
+        self._tables = tuple(_table(side) for side in tree.sides)
+        self._refresh()
+
+    def run(self, iterations: int) -> None:
+        schedule = SCHEDULES[self.method]
+        while iterations > 0:
+            count = min(iterations, 1 << 16)
+            rows = np.array([schedule(t) for t in range(self.iterations + 1, self.iterations + count + 1)], np.float64)
+            self._sweep(rows, self._halves, self._tables, self._merged)
+            self.iterations += count
+            iterations -= count
+
+    def strategies(self) -> tuple[Reals, Reals]:
+        """The average strategies, by table place."""
+        sides = self.tree.sides
+        return shares_of(sides[0].row, self._tables[0].average), shares_of(sides[1].row, self._tables[1].average)
+
+    def policy(self, facts: dict[str, Any]) -> TablePolicy:
+        return from_tree(self.tree, self.strategies(), facts)
+
+    def save(self) -> dict[str, NDArray[Any]]:
+        return {f"{name}{p}": getattr(self._tables[p], name) for p in range(2) for name in ("regret", "strategy", "average")}
+
+    def restore(self, arrays: dict[str, NDArray[Any]], iterations: int) -> None:
+        for name, array in arrays.items():
+            getattr(self._tables[int(name[-1])], name[:-1])[:] = array
+        self.iterations = iterations
+        self._refresh()
+
+    def _refresh(self) -> None:
+        for p in range(2):
+            _spread(self._halves[p], self._tables[p].strategy, self._tables[p].reach)
 
 
-def _table(tree: Tree, player: int) -> Table:
-    side = tree.sides[player]
+def _table(side: Side) -> Table:
     places = len(side.move)
-    return Table(np.zeros(places), uniform_strategy(side), np.zeros(places), np.zeros(places), np.zeros(side.sequences), np.zeros(side.sequences))
+    by_place = (np.zeros(places), uniform_strategy(side), np.zeros(places), np.zeros(places))
+    return Table(*by_place, np.zeros(side.sequences), np.zeros(side.sequences))
 
 
-def average_strategy(row: Any, average: Reals) -> Reals:
+def shares_of(row: Any, average: Reals) -> Reals:
     """Shares from sums; where nothing was added up, equal shares."""
     width = np.diff(row)
-    total = np.add.reduceat(average, row[:-1]) if len(width) else np.zeros(0)
-    spread_out = np.repeat(total, width)
-    equal = np.repeat(1.0 / width, width)
-    return np.divide(average, spread_out, out=equal, where=spread_out > 0)
+    if not len(width):
+        return np.zeros(0)
+    total = np.repeat(np.add.reduceat(average, row[:-1]), width)
+    return np.divide(average, total, out=np.repeat(1.0 / width, width), where=total > 0)

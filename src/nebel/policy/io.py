@@ -1,0 +1,94 @@
+"""Policies and checkpoints as files: safetensors with a JSON header and a checksum, written whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nebel.core.errors import BadFile
+from nebel.policy.table import Policy, Shares, TablePolicy, Uniform
+
+FORMAT = 1
+Arrays = dict[str, NDArray[Any]]
+
+
+def write_arrays(path: Path, arrays: Arrays, header: dict[str, Any]) -> None:
+    """Write arrays and header so that a reader finds either the old file or the new one, never a part."""
+    from safetensors.numpy import save_file
+
+    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    header = {**header, "format": FORMAT}
+    text = json.dumps({**header, "checksum": _checksum(arrays, header)}, sort_keys=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        save_file(arrays, part, metadata={"nebel": text})
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def read_arrays(path: Path, kind: str) -> tuple[Arrays, dict[str, Any]]:
+    """Arrays and header of a file that `write_arrays` wrote, every byte checked."""
+    from safetensors import SafetensorError, safe_open
+
+    if not path.is_file():
+        raise BadFile(f"no file {path}")
+    try:
+        with safe_open(path, framework="np") as file:
+            metadata = file.metadata() or {}
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+    except (SafetensorError, OSError, ValueError, KeyError) as error:
+        raise BadFile(f"{path} is damaged or not a nebel file ({error}); write it again") from error
+    try:
+        header = json.loads(metadata["nebel"])
+        claimed = header.pop("checksum")
+    except (KeyError, ValueError, AttributeError) as error:
+        raise BadFile(f"{path} is not a nebel file: its header is missing") from error
+    if header.get("format") != FORMAT:
+        raise BadFile(f"{path} has format {header.get('format')}, this version of nebel reads format {FORMAT}")
+    if claimed != _checksum(arrays, header):
+        raise BadFile(f"{path} was changed after it was written: its checksum does not fit")
+    if header.get("kind") != kind:
+        raise BadFile(f"{path} is a {header.get('kind')}, not a {kind}")
+    return arrays, header
+
+
+def _checksum(arrays: Arrays, header: dict[str, Any]) -> str:
+    digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+    for name in sorted(arrays):
+        digest.update(f"{name} {arrays[name].dtype} {arrays[name].shape}".encode())
+        digest.update(arrays[name].tobytes())
+    return digest.hexdigest()
+
+
+def save_policy(policy: TablePolicy, path: str | Path) -> None:
+    arrays = {f"{name}{p}": array for p in range(2) for name, array in policy.shares[p]._asdict().items()}
+    header = {
+        "kind": "policy",
+        "game": policy.game,
+        "fingerprint": policy.fingerprint,
+        "recall": policy.recall,
+        "missing": policy.missing,
+        "facts": policy.facts,
+    }
+    write_arrays(Path(path), arrays, header)
+
+
+def load_policy(path: str | Path) -> TablePolicy:
+    arrays, header = read_arrays(Path(path), "policy")
+    shares = [Shares(*(arrays[f"{name}{p}"] for name in Shares._fields)) for p in range(2)]
+    return TablePolicy(
+        header["game"], header["fingerprint"], header["recall"], (shares[0], shares[1]), header["missing"], header["facts"]
+    )
+
+
+def read_agent(text: str) -> Policy:
+    """A policy as people name it: `uniform`, `policy:FILE`, or just FILE."""
+    return Uniform() if text == "uniform" else load_policy(text.removeprefix("policy:"))

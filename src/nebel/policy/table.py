@@ -1,0 +1,160 @@
+"""Policies: what to play in an information state. Tables from solvers, and the uniform policy."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nebel.core.errors import BadFile, UnknownInformationState
+from nebel.core.game import BaseGame
+from nebel.core.recall import PERFECT
+from nebel.core.sequence import uniform_strategy
+from nebel.core.state import State
+from nebel.core.tree import Side, Tree
+
+Reals = NDArray[np.float64]
+Longs = NDArray[np.int64]
+
+
+class OnTree(NamedTuple):
+    """A policy laid out on a tree: shares by table place for each player, and how many information states it did not know."""
+
+    strategies: tuple[Reals, Reals]
+    unknown: tuple[int, int]
+
+
+class Policy(ABC):
+    """Maps information states to probabilities of moves."""
+
+    recall: str
+
+    @abstractmethod
+    def probabilities(self, state: State) -> dict[int, float]:
+        """For the player to move: each legal move's probability."""
+
+    @abstractmethod
+    def on_tree(self, tree: Tree) -> OnTree:
+        """The policy on all information states of a tree that was grown with the same recall."""
+
+
+class Uniform(Policy):
+    """Every legal move with the same probability."""
+
+    recall = PERFECT
+
+    def probabilities(self, state: State) -> dict[int, float]:
+        options = state.options()
+        return {option: 1 / len(options) for option in options}
+
+    def on_tree(self, tree: Tree) -> OnTree:
+        return OnTree((uniform_strategy(tree.sides[0]), uniform_strategy(tree.sides[1])), (0, 0))
+
+
+class Shares(NamedTuple):
+    """One player's table: keys in ascending order; the moves of key i stand at first[i] .. first[i+1]-1."""
+
+    keys: Longs
+    first: Longs
+    move: Longs
+    share: Reals
+
+    def find(self, key: int) -> int:
+        i = int(np.searchsorted(self.keys, key))
+        return i if i < len(self.keys) and self.keys[i] == key else -1
+
+
+@dataclass(frozen=True, eq=False)
+class TablePolicy(Policy):
+    """Probabilities by information state, for both players, of one game.
+
+    `missing` says what to do in an information state that is not in the table: "error", or "uniform" (counted and reported).
+    """
+
+    game: str
+    fingerprint: str
+    recall: str
+    shares: tuple[Shares, Shares]
+    missing: str = "error"
+    facts: dict[str, Any] = field(default_factory=dict)  # method, settings, seed, iterations: how it came to be
+
+    def probabilities(self, state: State) -> dict[int, float]:
+        player = state.turn
+        found = self.lookup(player, state.key(player, self.recall))
+        if found is None:
+            if self.missing == "error":
+                raise UnknownInformationState(f"the policy does not know player {player}'s state '{state.information(player, self.recall)}'")
+            return Uniform().probabilities(state)
+        return found
+
+    def lookup(self, player: int, key: int) -> dict[int, float] | None:
+        table = self.shares[player]
+        i = table.find(key)
+        if i < 0:
+            return None
+        here = slice(int(table.first[i]), int(table.first[i + 1]))
+        return {int(m): float(p) for m, p in zip(table.move[here], table.share[here], strict=True)}
+
+    def rows(self, player: int) -> Iterator[tuple[int, dict[int, float]]]:
+        for key in self.shares[player].keys:
+            yield int(key), self.lookup(player, int(key)) or {}
+
+    def on_tree(self, tree: Tree) -> OnTree:
+        laid = [_lay(self.shares[p], tree.sides[p]) for p in range(2)]
+        unknown = (laid[0][1], laid[1][1])
+        if sum(unknown) and self.missing == "error":
+            p = 0 if unknown[0] else 1
+            known = np.isin(tree.sides[p].keys, self.shares[p].keys)
+            example = tree.state_of(p, int(np.argmin(known))).information(p, self.recall)
+            raise UnknownInformationState(f"the policy lacks {sum(unknown):,} information states, such as player {p}'s '{example}'")
+        return OnTree((laid[0][0], laid[1][0]), unknown)
+
+    def check_game(self, game: BaseGame) -> None:
+        """Refuse a game that this policy was not made for."""
+        if game.fingerprint == self.fingerprint:
+            return
+        if game.string == self.game:
+            raise BadFile(
+                f"the rules of {self.game} have changed since this policy was made "
+                f"(fingerprint {self.fingerprint} then, {game.fingerprint} now); solve the game again"
+            )
+        raise BadFile(f"this policy was made for {self.game}, not for {game.string}")
+
+
+def _lay(table: Shares, side: Side) -> tuple[Reals, int]:
+    strategy = uniform_strategy(side)
+    at = np.searchsorted(table.keys, side.keys)
+    at[at == len(table.keys)] = 0
+    known = table.keys[at] == side.keys if len(table.keys) else np.zeros(side.states, bool)
+    width = np.diff(side.row)
+    if np.any(np.diff(table.first)[at[known]] != width[known]):
+        raise BadFile("the policy's numbers of moves are not those of the game: it was made for other rules")
+    places = np.repeat(known, width)
+    source = np.repeat(table.first[at] - side.row[:-1], width) + np.arange(side.row[-1])
+    if np.any(table.move[source[places]] != side.move[places]):
+        raise BadFile("the policy's moves are not those of the game: it was made for other rules")
+    strategy[places] = table.share[source[places]]
+    return strategy, int(side.states - np.count_nonzero(known))
+
+
+def sorted_shares(keys: Longs, width: Longs, move: Longs, share: Reals) -> Shares:
+    """A player's table from rows in any order (`move` and `share` in the order of `keys`)."""
+    order = np.argsort(keys, kind="stable")
+    start = np.cumsum(width) - width
+    first = np.zeros(len(keys) + 1, np.int64)
+    np.cumsum(width[order], out=first[1:])
+    source = np.repeat(start[order] - first[:-1], width[order]) + np.arange(first[-1])
+    return Shares(keys[order], first, move[source].astype(np.int64), share[source])
+
+
+def from_tree(tree: Tree, strategies: tuple[Reals, Reals], facts: dict[str, Any] | None = None) -> TablePolicy:
+    """A table of strategies that were computed on a tree."""
+    shares = [
+        sorted_shares(side.keys, np.diff(side.row).astype(np.int64), side.move, strategy)
+        for side, strategy in zip(tree.sides, strategies, strict=True)
+    ]
+    return TablePolicy(tree.game.string, tree.game.fingerprint, tree.recall, (shares[0], shares[1]), facts=facts or {})

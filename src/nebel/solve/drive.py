@@ -1,0 +1,321 @@
+"""Solving from end to end: size up, iterate within a budget, judge on the way, checkpoint, resume."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nebel.core.errors import BadFile, BadSetting, TooLarge
+from nebel.core.game import BaseGame, Game
+from nebel.core.registry import load
+from nebel.core.settings import Settings, setting
+from nebel.core.state import resolve_recall
+from nebel.core.tree import DEFAULT_LIMIT, Size, Tree, estimate, grow, measure
+from nebel.judge.best_response import Judge, Verdict
+from nebel.policy.io import read_arrays, save_policy, write_arrays
+from nebel.policy.table import TablePolicy
+from nebel.solve.cfr import FullWidth
+from nebel.solve.sampled import Sampled
+from nebel.solve.settings import METHODS, Sampling, as_dict, method_named
+
+GIGABYTE = 1 << 30
+PLAIN_LIMIT = 3_000_000
+"""Histories that a game in plain Python may have: it is enumerated by the interpreter."""
+
+
+class Solver(Protocol):
+    iterations: int
+
+    def run(self, iterations: int) -> None: ...
+    def strategies(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+    def policy(self, facts: dict[str, Any]) -> TablePolicy: ...
+    def save(self) -> dict[str, NDArray[Any]]: ...
+    def restore(self, arrays: dict[str, NDArray[Any]], iterations: int) -> None: ...
+
+
+@dataclass(frozen=True)
+class Budget(Settings):
+    """When to stop: whichever comes first."""
+
+    iterations: int | None = setting(None, "stop after this many iterations")
+    seconds: float | None = setting(None, "stop after this much solving time (default, if no other budget is given: 10)")
+    until: float | None = setting(None, "stop when exploitability is at most this")
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if value is not None and not (value > 0 and math.isfinite(value)):
+                raise BadSetting(f"--{name} {value} is out of range: it must be greater than 0")
+
+
+@dataclass(frozen=True)
+class Job:
+    """All that determines a run, and so what `run.json` holds."""
+
+    game: str
+    method: str = "cfr+"
+    recall: str = "perfect"
+    seed: int = 1
+    memory: float = 4.0
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+class Sizing(NamedTuple):
+    """What is known of a job before the first iteration."""
+
+    size: Size
+    histories: float  # exact if the game was enumerated, else an estimate
+    information_states: list[int] | None
+    bytes: int
+    tree: Tree | None
+
+
+class Progress(NamedTuple):
+    iterations: int
+    seconds: float
+    verdict: Verdict | None
+    share: float  # of the budget
+
+
+@dataclass(frozen=True)
+class Result:
+    job: Job
+    sizing: Sizing
+    iterations: int
+    seconds: float
+    verdict: Verdict | None
+    policy: TablePolicy
+
+
+def size_up(game: BaseGame, method: str, recall: str, memory: float) -> Sizing:
+    """Enumerate what fits; refuse what cannot fit, and say what would."""
+    room = int(memory * GIGABYTE)
+    limit = min(DEFAULT_LIMIT, room // 100) if isinstance(game, Game) else PLAIN_LIMIT
+    size = measure(game, limit)
+    if size.complete and size.bytes <= room:
+        tree = grow(game, recall, limit)
+        return Sizing(size, size.histories, tree.information_states(), size.bytes, tree)
+    histories = float(size.histories) if size.complete else estimate(game)
+    need = size.bytes / size.histories * histories
+    if not issubclass(METHODS[method], Sampling):
+        raise TooLarge(
+            f"{method} needs the whole tree of {game.string}: about {histories:.2g} histories, {_bytes(need)}, and --memory is "
+            f"{memory:g} GB; take --with outcome-sampling{_glance_advice(game, recall)} or a smaller variant"
+        )
+    if not isinstance(game, Game):
+        raise TooLarge(
+            f"{game.string} is written in plain Python and has about {histories:.2g} histories, more than the {limit:,} that can be "
+            "enumerated; write it in rules (nebel new-game) to sample it, or take a smaller variant"
+        )
+    return Sizing(size, histories, None, 0, None)
+
+
+def _glance_advice(game: BaseGame, recall: str) -> str:
+    return f" (and perhaps --recall {next(iter(game.glances))})" if game.glances and recall == "perfect" else ""
+
+
+def _bytes(count: float) -> str:
+    return f"{count / GIGABYTE:,.3g} GB" if count < 1e15 else f"{count:.1e} bytes"
+
+
+def make_solver(game: BaseGame, job: Job, tree: Tree | None) -> Solver:
+    settings = METHODS[job.method](**job.settings)
+    if isinstance(settings, Sampling):
+        return Sampled(game, job.recall, tree, settings, job.seed, int(job.memory * GIGABYTE))
+    assert tree is not None
+    return FullWidth(tree, job.method, settings.threads)  # type: ignore[attr-defined]
+
+
+class Folder:
+    """A run on disk: run.json, metrics.jsonl, checkpoint/state.safetensors, policy.nebel."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def begin(self, job: Job, fingerprint: str) -> None:
+        if (self.path / "run.json").exists():
+            raise BadFile(f"{self.path} already holds a run; add --resume to go on with it, or choose another folder")
+        self.path.mkdir(parents=True, exist_ok=True)
+        _write_text(self.path / "run.json", json.dumps({**vars(job), "fingerprint": fingerprint}, indent=1) + "\n")
+
+    def job(self) -> tuple[Job, str]:
+        file = self.path / "run.json"
+        if not file.is_file():
+            raise BadFile(f"{self.path} holds no run to resume: {file} is missing")
+        try:
+            held = json.loads(file.read_text())
+            fingerprint = held.pop("fingerprint")
+            return Job(**held), fingerprint
+        except (ValueError, KeyError, TypeError) as error:
+            raise BadFile(f"{file} is damaged: {error}") from error
+
+    @property
+    def _state(self) -> Path:
+        return self.path / "checkpoint" / "state.safetensors"
+
+    def save(self, solver: Solver, seconds: float) -> None:
+        write_arrays(self._state, solver.save(), {"kind": "checkpoint", "iterations": solver.iterations, "seconds": seconds})
+
+    def restore(self, solver: Solver) -> float:
+        """Bring the solver to where the run was; returns the solving time so far."""
+        if not self._state.exists():
+            return 0.0
+        arrays, header = read_arrays(self._state, "checkpoint")
+        solver.restore(arrays, header["iterations"])
+        metrics = self.path / "metrics.jsonl"
+        if metrics.exists():  # what was written after the checkpoint will be written again
+            lines = [line for line in metrics.read_text().splitlines() if _iterations_of(line) <= header["iterations"]]
+            _write_text(metrics, "".join(line + "\n" for line in lines))
+        return float(header["seconds"])
+
+    def metric(self, progress: Progress) -> None:
+        row: dict[str, Any] = {"iterations": progress.iterations, "seconds": round(progress.seconds, 6)}
+        if progress.verdict:
+            row |= {"exploitability": progress.verdict.exploitability, "value": progress.verdict.value}
+        with (self.path / "metrics.jsonl").open("a") as file:
+            file.write(json.dumps(row) + "\n")
+
+
+def _iterations_of(line: str) -> float:
+    try:
+        return float(json.loads(line)["iterations"])
+    except (ValueError, KeyError, TypeError):
+        return math.inf  # a line that was cut off
+
+
+def _write_text(path: Path, text: str) -> None:
+    part = path.with_name(f".{path.name}.part")
+    part.write_text(text)
+    os.replace(part, path)
+
+
+def solve(
+    job: Job,
+    budget: Budget | None = None,
+    folder: Path | None = None,
+    resume: bool = False,
+    sized: Callable[[Sizing], None] = lambda sizing: None,
+    progress: Callable[[Progress], None] = lambda progress: None,
+    checkpoint_every: float = 10.0,
+) -> Result:
+    """Solve a game. With a folder the run can be killed at any moment and resumed to the same result."""
+    budget = budget or Budget()
+    if budget == Budget():
+        budget = Budget(seconds=10.0)
+    run = Folder(folder) if folder else None
+    then = ""
+    if resume:
+        if run is None:
+            raise BadSetting("--resume needs the folder of the run: --run FOLDER (or --resume FOLDER)")
+        job, then = run.job()
+    game = load(job.game)
+    job = Job(game.string, method_named(job.method), resolve_recall(game, job.recall), job.seed, job.memory, job.settings)
+    settings = METHODS[job.method](**job.settings)
+    job = Job(**{**vars(job), "settings": as_dict(settings)})
+    if then and then != game.fingerprint:
+        raise BadFile(f"the rules of {job.game} have changed since the run in {folder} began; start a new one")
+    sizing = size_up(game, job.method, job.recall, job.memory)
+    if budget.until is not None and sizing.tree is None:
+        raise TooLarge(f"{job.game} is too large to judge exactly, so --until cannot be met; give --iterations or --seconds")
+    sized(sizing)
+    solver = make_solver(game, job, sizing.tree)
+    judge = Judge(sizing.tree) if sizing.tree else None
+    before = 0.0
+    if run and not resume:
+        run.begin(job, game.fingerprint)
+    elif run:
+        before = run.restore(solver)
+    clock = _Loop(solver, judge, budget, run, progress, before, checkpoint_every)
+    verdict = clock.run()
+    facts = {"method": job.method, "settings": job.settings, "seed": job.seed, "iterations": solver.iterations}
+    policy = solver.policy(facts)
+    if run:
+        save_policy(policy, run.path / "policy.nebel")
+    return Result(job, sizing, solver.iterations, clock.seconds, verdict, policy)
+
+
+class _Loop:
+    """Iterates in chunks; judges at iteration counts that grow by a tenth, so that the stopping point depends on no clock."""
+
+    def __init__(
+        self, solver: Solver, judge: Judge | None, budget: Budget, run: Folder | None, progress: Callable[[Progress], None],
+        seconds: float, checkpoint_every: float,
+    ) -> None:  # fmt: skip
+        self.solver, self.judge, self.budget, self.folder, self.progress = solver, judge, budget, run, progress
+        self.seconds, self.checkpoint_every = seconds, checkpoint_every
+        self._pace = 1.0  # iterations that take about a tenth of a second
+        self._verdict: Verdict | None = None
+
+    def run(self) -> Verdict | None:
+        saved = time.monotonic()
+        try:
+            while not self._done():
+                stop = self._next_judgement()
+                while self.solver.iterations < stop and not self._out_of_time():
+                    self._chunk(stop)
+                    if self.folder and time.monotonic() - saved > self.checkpoint_every:
+                        self.folder.save(self.solver, self.seconds)
+                        saved = time.monotonic()
+                    self._report(None)
+                self._judge()
+        except KeyboardInterrupt:
+            if self.folder:
+                self.folder.save(self.solver, self.seconds)
+            raise
+        if self._verdict is None:
+            self._judge()
+        if self.folder:
+            self.folder.save(self.solver, self.seconds)
+        return self._verdict
+
+    def _chunk(self, stop: int) -> None:
+        count = min(stop - self.solver.iterations, max(1, int(self._pace)))
+        if self.budget.seconds is not None and self._pace > 1:
+            left = (self.budget.seconds - self.seconds) / 0.1
+            count = max(1, min(count, int(left * self._pace)))
+        start = time.perf_counter()
+        self.solver.run(count)
+        took = time.perf_counter() - start
+        self.seconds += took
+        self._pace = min(max(1.0, 0.1 * count / max(took, 1e-9)), 4 * max(self._pace, count))
+
+    def _next_judgement(self) -> int:
+        done = self.solver.iterations
+        stop = max(done + 1, math.ceil(done * 1.1))
+        if isinstance(self.solver, Sampled):  # an iteration is much cheaper than a judgement
+            stop = max(stop, done + 100)
+        return min(stop, self.budget.iterations) if self.budget.iterations else stop
+
+    def _out_of_time(self) -> bool:
+        return self.budget.seconds is not None and self.seconds >= self.budget.seconds
+
+    def _done(self) -> bool:
+        if self.budget.iterations is not None and self.solver.iterations >= self.budget.iterations:
+            return True
+        if self.budget.until is not None and self._verdict and self._verdict.exploitability <= self.budget.until:
+            return True
+        return self._out_of_time()
+
+    def _judge(self) -> None:
+        if self.judge:
+            self._verdict = self.judge.verdict(self.solver.strategies())
+        self._report(self._verdict)
+
+    def _report(self, verdict: Verdict | None) -> None:
+        shares = [0.0]
+        if self.budget.iterations:
+            shares.append(self.solver.iterations / self.budget.iterations)
+        if self.budget.seconds:
+            shares.append(self.seconds / self.budget.seconds)
+        news = Progress(self.solver.iterations, self.seconds, verdict or self._verdict, min(1.0, max(shares)))
+        self.progress(news)
+        if self.folder and verdict:
+            self.folder.metric(news)

@@ -1,0 +1,198 @@
+"""A sampling solver with its tables: on a tree where there is one, by stepping the rules where the game is too large."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nebel.core.errors import TooLarge
+from nebel.core.game import Game
+from nebel.core.recall import PERFECT
+from nebel.core.rng import generator, mix
+from nebel.core.rule import kernel
+from nebel.core.tree import Tree
+from nebel.policy.table import Reals, Shares, TablePolicy, from_tree, sorted_shares
+from nebel.solve.cfr import shares_of
+from nebel.solve.mccfr import deep_sampler, outcome_sampler
+from nebel.solve.settings import Sampling
+from nebel.solve.walk import LOST, POOL, TREE_WALKER, USED, RuleWorld, rule_walker, rule_world, tree_world
+
+BYTES_A_PLACE = 8 * 3 + 1 + 4  # regret, average, pending or baseline; owner; move
+FIRST_SLOTS = 1 << 20
+
+
+@kernel
+def _rehash(old: Any, new: Any, mixed: bool) -> None:
+    mask = (new.size >> 1) - 1
+    for i in range(0, old.size, 2):
+        if old[i] != 0:
+            slot = (mix(old[i]) if mixed else old[i]) & mask
+            while new[2 * slot] != 0:
+                slot = (slot + 1) & mask
+            new[2 * slot], new[2 * slot + 1] = old[i], old[i + 1]
+
+
+class Sampled:
+    """Common to the three sampling methods; subclasses of `Sampling` say which."""
+
+    def __init__(self, game: Any, recall: str, tree: Tree | None, settings: Sampling, seed: int, memory: int) -> None:
+        self.game, self.recall, self.tree, self.settings = game, recall, tree, settings
+        self.iterations = 0
+        self.nodes = 0
+        self._rngs = [generator(seed, thread) for thread in range(settings.threads)]
+        if tree is not None:
+            places = sum(len(side.move) for side in tree.sides)
+            width, depth = int(tree.nodes.breadth.max()), tree.depth
+            walker, world = TREE_WALKER, tree_world(tree)
+            self._worlds: list[Any] = [world._replace(at=world.at.copy()) for _ in self._rngs]
+        else:
+            assert isinstance(game, Game)
+            places = max(memory // BYTES_A_PLACE, 4 * game.width)
+            width, depth = game.width, game.depth
+            walker, shared = rule_walker(game, recall), rule_world(game, depth + 2, FIRST_SLOTS, places)
+            self._share(shared)
+        self._depth = depth
+        # zeros cost no memory before they are written to, so the pool can be as large as it may ever become
+        self._pool = np.zeros(2 * places)
+        self._extra = np.zeros(places)
+        if settings.kind == "outcome":
+            self._run = outcome_sampler(walker, width, depth, settings.baseline)
+        else:
+            self._run = deep_sampler(walker, width, depth, settings.kind == "external", settings.baseline)
+
+    def _share(self, shared: RuleWorld) -> None:
+        """A world for each thread: private stacks, one table."""
+        own = [rule_world(self.game, len(shared.states), 1, 1) for _ in self._rngs]
+        self._worlds = [
+            w._replace(table=shared.table, counts=shared.counts, owner=shared.owner, moves=shared.moves) for w in own
+        ]
+
+    def run(self, iterations: int) -> None:
+        end = self.iterations + iterations
+        while self.iterations < end:
+            count = end - self.iterations
+            if self.settings.weights != "plain":
+                count = min(count, self.settings.period - self.iterations % self.settings.period)
+            if self.tree is None:
+                count = min(count, self._room())
+            self._spread_over_threads(count)
+            self.iterations += count
+            if self.settings.weights == "discounted" and self.iterations % self.settings.period == 0:
+                self._discount(self.iterations // self.settings.period)
+
+    def _spread_over_threads(self, count: int) -> None:
+        epoch = 1 + self.iterations // self.settings.period
+        weight = float(epoch) if self.settings.weights == "linear" else 1.0
+        threads = len(self._rngs)
+        parts = [count // threads + (i < count % threads) for i in range(threads)]
+
+        def work(i: int) -> int:
+            with np.errstate(over="ignore"):
+                tables = (self._worlds[i], self._pool, self._extra, self._rngs[i])
+                return int(self._run(*tables, parts[i], self.settings.epsilon, weight, self.settings.rate))
+
+        if threads == 1:
+            self.nodes += work(0)
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                self.nodes += sum(pool.map(work, range(threads)))
+        if self.tree is None and self._worlds[0].counts[LOST]:
+            raise TooLarge(
+                f"the table of {self._worlds[0].counts[USED]:,} information states is full; give more --memory, "
+                "a recall that remembers less, or take outcome-sampling"
+            )
+
+    def _room(self) -> int:
+        """How many iterations surely find room for new information states, after making room for some."""
+        world = self._worlds[0]
+        slots = world.table.size >> 1
+        used = int(world.counts[USED])
+        if 2 * used > slots:
+            table = np.zeros(2 * world.table.size, np.int64)
+            with np.errstate(over="ignore"):
+                _rehash(world.table, table, self.recall != PERFECT)
+            self._worlds = [w._replace(table=table) for w in self._worlds]
+            slots *= 2
+        if self.settings.kind != "outcome":  # one traversal may meet any number: go step by step, and notice a full table
+            return 16
+        free_places = (len(self._pool) - int(world.counts[POOL])) // (2 * self.game.width)
+        return max(1, min(slots * 7 // 8 - used - 8, free_places) // (2 * self._depth))
+
+    def _discount(self, epoch: int) -> None:
+        """DCFR(1.5, 0, 2) at the end of a period."""
+        place, width = self._rows()
+        regrets = np.repeat(place - np.cumsum(width) + width, width) + np.arange(width.sum())
+        sums = regrets + np.repeat(width, width)
+        held = self._pool[regrets]
+        self._pool[regrets] = held * np.where(held > 0, epoch**1.5 / (epoch**1.5 + 1), 0.5)
+        self._pool[sums] *= (epoch / (epoch + 1)) ** 2
+
+    def _rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where each information state stands in the pool, and how many moves it has."""
+        if self.tree is not None:
+            width = np.concatenate([np.diff(side.row) for side in self.tree.sides]).astype(np.int64)
+            return 2 * (np.cumsum(width) - width), width
+        world = self._worlds[0]
+        place = np.sort(world.table[1::2][world.table[::2] != 0]) - 1
+        return place, np.diff(np.append(place, world.counts[POOL])) >> 1
+
+    def _sums(self) -> Reals:
+        """The sums of the average strategy, information state after information state in the order of `_rows`."""
+        place, width = self._rows()
+        return self._pool[np.repeat(place + width - np.cumsum(width) + width, width) + np.arange(width.sum())]
+
+    def strategies(self) -> tuple[Reals, Reals]:
+        """The average strategies on the tree, by table place."""
+        assert self.tree is not None
+        sums, (first, second) = self._sums(), self.tree.sides
+        return shares_of(first.row, sums[: len(first.move)]), shares_of(second.row, sums[len(first.move) :])
+
+    def policy(self, facts: dict[str, Any]) -> TablePolicy:
+        if self.tree is not None:
+            return from_tree(self.tree, self.strategies(), facts)
+        first, second = self._tables()
+        return TablePolicy(self.game.string, self.game.fingerprint, self.recall, (first, second), "uniform", facts)
+
+    def _tables(self) -> Iterator[Shares]:
+        world = self._worlds[0]
+        held = np.flatnonzero(world.table[::2])
+        held = held[np.argsort(world.table[2 * held + 1])]  # in the order of the pool
+        key = world.table[2 * held]
+        place, width = self._rows()
+        row = np.append(0, np.cumsum(width))
+        share = shares_of(row, self._sums())
+        move = world.moves[np.repeat((place >> 1) - row[:-1], width) + np.arange(row[-1])]
+        owner = world.owner[place >> 1]
+        for p in range(2):
+            mine = owner == p
+            spots = np.repeat(mine, width)
+            keys = key[mine] if self.recall == PERFECT else (key[mine] - p - 1) >> 1
+            yield sorted_shares(keys, width[mine], move[spots], share[spots])
+
+    def save(self) -> dict[str, NDArray[Any]]:
+        arrays: dict[str, NDArray[Any]] = {"rng": np.array(self._rngs), "nodes": np.array([self.nodes])}
+        used = len(self._pool)
+        if self.tree is None:
+            world = self._worlds[0]
+            used = int(world.counts[POOL])
+            arrays |= {"table": world.table, "counts": world.counts, "owner": world.owner[: used // 2], "moves": world.moves[: used // 2]}
+        return arrays | {"pool": self._pool[:used], "extra": self._extra[: used // 2]}
+
+    def restore(self, arrays: dict[str, NDArray[Any]], iterations: int) -> None:
+        self.iterations = iterations
+        self.nodes = int(arrays["nodes"][0])
+        self._rngs = [row.copy() for row in arrays["rng"]]
+        used = len(arrays["pool"])
+        if used > len(self._pool):
+            raise TooLarge("the saved tables do not fit into this much memory; give at least the --memory of the first run")
+        self._pool[:used] = arrays["pool"]
+        self._extra[: used // 2] = arrays["extra"]
+        if self.tree is None:
+            world = self._worlds[0]
+            world.owner[: used // 2] = arrays["owner"]
+            world.moves[: used // 2] = arrays["moves"]
+            self._share(world._replace(table=arrays["table"].copy(), counts=arrays["counts"].copy()))

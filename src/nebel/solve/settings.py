@@ -1,0 +1,77 @@
+"""The tabular methods by name, and what can be set for each."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+from nebel.core.errors import BadSetting
+from nebel.core.settings import Settings, setting
+from nebel.solve.cfr import SCHEDULES
+
+
+@dataclass(frozen=True)
+class Sweeping(Settings):
+    """Full-width methods visit the whole tree in every iteration."""
+
+    threads: int = setting(1, "threads (2: the players' payoffs are summed by two threads; pays on large trees)", 1, 2)
+
+
+@dataclass(frozen=True)
+class Sampling(Settings):
+    """What the sampling methods have in common."""
+
+    kind = "outcome"
+    epsilon = 0.0
+    baseline = False
+    rate = 0.0
+
+    threads: int = setting(1, "threads that share one table (2: faster, and no longer the same result for the same seed)", 1, 2)
+    weights: str = setting("plain", "weights of later iterations", choices=("plain", "linear", "discounted"))
+    period: int = setting(1000, "iterations after which the weights change", 1)
+
+
+@dataclass(frozen=True)
+class OutcomeSampling(Sampling):
+    """One history an iteration and player."""
+
+    epsilon: float = setting(0.6, "how often the player who learns explores", 0.01, 1)
+    baseline: bool = setting(False, "subtract learned baselines, which lowers the variance")
+    rate: float = setting(0.1, "how fast the baselines learn", 0, 1)
+
+
+@dataclass(frozen=True)
+class ExternalSampling(Sampling):
+    """All moves of one player, one sampled answer of the other."""
+
+    kind = "external"
+    baseline: bool = setting(False, "subtract learned baselines, which lowers the variance")
+    rate: float = setting(0.1, "how fast the baselines learn", 0, 1)
+
+
+@dataclass(frozen=True)
+class ChanceSampling(Sampling):
+    """One deal an iteration, all moves of both players."""
+
+    kind = "chance"
+    period: int = setting(10, "iterations after which the weights change", 1)
+
+
+METHODS: dict[str, type[Settings]] = {
+    **dict.fromkeys(SCHEDULES, Sweeping),
+    "chance-sampled": ChanceSampling,
+    "external-sampling": ExternalSampling,
+    "outcome-sampling": OutcomeSampling,
+}
+ALIASES = {"linear-cfr": "linear", "chance": "chance-sampled", "external": "external-sampling", "outcome": "outcome-sampling"}
+
+
+def method_named(name: str) -> str:
+    name = ALIASES.get(name, name)
+    if name not in METHODS:
+        raise BadSetting(f"no method {name!r}; methods: {', '.join(METHODS)}")
+    return name
+
+
+def as_dict(settings: Settings) -> dict[str, object]:
+    return dataclasses.asdict(settings)
