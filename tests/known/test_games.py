@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import doctest
 from collections import Counter
 from collections.abc import Iterator
 from math import prod
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -183,3 +185,11 @@ def compare(state: nebel.State, theirs: Any, there: dict[object, object], back: 
             assert there.setdefault(mine, other) == other
             assert back.setdefault(other, mine) == mine
         open_ += [(state.copy().push(option), theirs.child(option)) for option in state.options()]
+
+
+@pytest.mark.parametrize("name", nebel.GAMES)
+def test_example_on_the_page_runs_as_printed(name: str) -> None:
+    page = Path(__file__).parents[2] / "docs" / "games" / f"{name}.md"
+    failed, tried = doctest.testfile(str(page), module_relative=False)
+    assert tried > 3
+    assert failed == 0
