@@ -8,7 +8,7 @@ import numpy as np
 from numpy import int64
 
 from nebel.core.errors import BadRules
-from nebel.core.game import CHANCE, END, Game
+from nebel.core.game import CHANCE, END, BaseGame, Game
 from nebel.core.recall import PERFECT, blank_memory, remember_move, remember_sight
 from nebel.core.rng import fold
 from nebel.core.rule import kernel, rule
@@ -266,7 +266,7 @@ def unfold_rules(game: Game, recall: str, size: Size) -> tuple[Nodes, tuple[Poin
         report = _unfolder(game, recall)(game.blank(game.depth + 2), tuple(nodes), tuple(points), last, value)
     fault, here, there, *counts = (int(x) for x in report)
     if fault != FINE:
-        raise BadRules(_complaint(game, recall, nodes, fault, here, there))
+        raise BadRules(complaint(game, recall, nodes, fault, here, there))
     return nodes, (_cut(points, 0, counts[0], counts[2]), _cut(points, 1, counts[1], counts[3])), Ends((last[0], last[1]), value)
 
 
@@ -276,12 +276,12 @@ def _cut(points: Points, player: int, count: int, sequences: int) -> Points:
     return Points(*(array[player, : lengths.get(name, count)].copy() for name, array in points._asdict().items()))
 
 
-def _complaint(game: Game, recall: str, nodes: Nodes, fault: int, here: int, there: int) -> str:
+def complaint(game: BaseGame, recall: str, nodes: Nodes, fault: int, here: int, there: int) -> str:
     def line(node: int) -> str:
         names: list[str] = []
         while node > 0:
             parent = int(nodes.parent[node])
-            name = game.outcome_name if nodes.turn[parent] == CHANCE else game.move_name
+            name = game.name_of_outcome if nodes.turn[parent] == CHANCE else game.name_of_move
             names.append(name(int(nodes.option[node])))
             node = parent
         return " ".join(reversed(names)) or "the start"
