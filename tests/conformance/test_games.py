@@ -1,0 +1,30 @@
+"""Every built-in game, in several variants, passes the conformance suite."""
+
+from __future__ import annotations
+
+import pytest
+
+import nebel
+from nebel.core.conform import conform
+
+VARIANTS = {
+    "kuhn": [""],
+    "leduc": ["", "(suits=false)"],
+    "liars_dice": ["(faces=3)", "(dice=2,faces=2)"],
+    "goofspiel": ["(cards=3)", "(cards=3,order=random)", "(cards=3,order=descending,first_prize=1)"],
+    "dark_hex": [
+        f"(rows={rows},cols=2,abrupt={abrupt},leak={leak})"
+        for rows in (2, 3)
+        for abrupt in ("false", "true")
+        for leak in ("silent", "noisy", "flash")
+    ]
+    + ["(rows=6,cols=6)"],
+}
+GAMES = [f"{name}{options}" for name in nebel.GAMES for options in VARIANTS.get(name, [""])]
+
+
+@pytest.mark.parametrize("string", GAMES)
+def test_the_game_conforms(string: str) -> None:
+    report = conform(nebel.game(string), steps=1000)
+    assert report.findings == []
+    assert [check.name for check in report.checks if not check.passed] == []
