@@ -31,7 +31,17 @@ def record(**fields: Any) -> np.dtype[np.void]:
     taken = [name for name in fields if hasattr(np.record, name)]
     if taken:
         raise BadRules(f"a state's field cannot be called {taken[0]!r}: NumPy records have something else by that name")
-    return np.dtype([(name, *(kind if isinstance(kind, tuple) else (kind,))) for name, kind in fields.items()], align=True)
+    packed = np.dtype([(name, *(kind if isinstance(kind, tuple) else (kind,))) for name, kind in fields.items()], align=True)
+    layout = packed.fields or {}
+    return np.dtype(  # a whole number of 64-bit words, so that states can be compared and hashed as such
+        {
+            "names": list(fields),
+            "formats": [layout[name][0] for name in fields],
+            "offsets": [layout[name][1] for name in fields],
+            "itemsize": -(-packed.itemsize // 8) * 8,
+        },
+        align=True,
+    )
 
 
 @rule

@@ -163,6 +163,10 @@ class FullWidth:
         self._tables = tuple(_table(side) for side in tree.sides)
         self._refresh()
 
+    def prepare(self) -> None:
+        """Compile, or load what was compiled."""
+        self._sweep(np.zeros((0, len(Weights._fields))), self._halves, self._tables, self._merged)
+
     def run(self, iterations: int) -> None:
         schedule = SCHEDULES[self.method]
         while iterations > 0:

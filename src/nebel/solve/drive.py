@@ -35,6 +35,7 @@ PLAIN_LIMIT = 3_000_000
 class Solver(Protocol):
     iterations: int
 
+    def prepare(self) -> None: ...
     def run(self, iterations: int) -> None: ...
     def strategies(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
     def policy(self, facts: dict[str, Any]) -> TablePolicy: ...
@@ -255,6 +256,7 @@ class _Loop:
         self._verdict: Verdict | None = None
 
     def run(self) -> Verdict | None:
+        self.solver.prepare()
         saved = time.monotonic()
         try:
             while not self._done():

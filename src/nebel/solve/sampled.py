@@ -71,6 +71,10 @@ class Sampled:
             w._replace(table=shared.table, counts=shared.counts, owner=shared.owner, moves=shared.moves) for w in own
         ]
 
+    def prepare(self) -> None:
+        """Compile, or load what was compiled."""
+        self._spread_over_threads(0)
+
     def run(self, iterations: int) -> None:
         end = self.iterations + iterations
         while self.iterations < end:

@@ -1,0 +1,7 @@
+"""`python -m nebel` is `nebel`."""
+
+import sys
+
+from nebel.cli import main
+
+sys.exit(main())

@@ -1,0 +1,68 @@
+"""The command line: `nebel VERB ...`. Bad input gets one line and exit code 2, never a traceback."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from typing import NamedTuple
+
+from nebel.cli.flags import Parser
+from nebel.cli.screen import say
+from nebel.core.errors import Problem
+
+
+class Verb(NamedTuple):
+    """A verb is a module in this room with `add(parser)` and `run(args)`; it is imported only when used."""
+
+    help: str
+    module: str
+
+
+VERBS = {
+    "games": Verb("list the games, or show one: its options, size and first moves", "games"),
+    "check": Verb("test a game against the rules that all games keep", "check"),
+    "new-game": Verb("write a small working game to start your own from", "new_game"),
+    "solve": Verb("compute a strategy", "solve"),
+    "judge": Verb("say exactly how good a policy is", "judge"),
+    "show": Verb("look into a policy file", "show"),
+    "play": Verb("play a game on the terminal", "play"),
+    "bench": Verb("measure speed against OpenSpiel and LiteEFG in one run", "bench"),
+}
+
+
+def main(argv: list[str] | None = None) -> int:
+    words = sys.argv[1:] if argv is None else argv
+    try:
+        return _run(words)
+    except Problem as problem:
+        say(f"nebel: {problem}", to_error=True)
+        return 2
+    except KeyboardInterrupt:
+        say("nebel: interrupted", to_error=True)
+        return 130
+    except BrokenPipeError:  # whoever was reading has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _run(words: list[str]) -> int:
+    from nebel import __version__
+
+    parser = Parser(
+        prog="nebel",
+        description="Learn, solve, measure and play two-player games with hidden information.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="verbs:\n" + "\n".join(f"  {name:10} {verb.help}" for name, verb in VERBS.items()) + "\n\nnebel VERB --help tells more.",
+    )
+    parser.add_argument("--version", action="version", version=f"nebel {__version__}")
+    parser.add_argument("verb", metavar="VERB", help="one of the verbs below")
+    args = parser.parse_args(words[:1] or ["--help"])
+    if args.verb not in VERBS:
+        raise Problem(f"no verb {args.verb!r}; verbs: {', '.join(VERBS)}")
+    verb = VERBS[args.verb]
+    module = importlib.import_module(f"nebel.cli.{verb.module}")
+    own = Parser(prog=f"nebel {args.verb}", description=verb.help, formatter_class=argparse.RawDescriptionHelpFormatter)
+    module.add(own, words[1:])
+    return int(module.run(own.parse_args(words[1:])) or 0)

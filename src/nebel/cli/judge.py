@@ -1,0 +1,58 @@
+"""`nebel judge POLICY`."""
+
+from __future__ import annotations
+
+import argparse
+
+from nebel.cli.screen import emit, figure, say
+from nebel.core.errors import BadSetting
+
+
+def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
+    parser.add_argument("policy", metavar="POLICY", help="a policy file, or uniform")
+    parser.add_argument("--game", help="the game (a policy file knows its own)")
+    parser.add_argument("--by", default="exact", choices=("exact",), help="how to judge (default: exact)")
+    parser.add_argument("--recall", help="of the uniform policy: what it remembers makes no difference; accepted for symmetry")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+
+
+def run(args: argparse.Namespace) -> int:
+    from nebel.core.registry import load
+    from nebel.core.tree import grow
+    from nebel.judge.best_response import Judge
+    from nebel.policy.io import read_agent
+    from nebel.policy.table import TablePolicy
+
+    policy = read_agent(args.policy)
+    name = args.game or (policy.game if isinstance(policy, TablePolicy) else None)
+    if name is None:
+        raise BadSetting(f"{args.policy} fits any game; say which with --game")
+    game = load(name)
+    if isinstance(policy, TablePolicy):
+        policy.check_game(game)
+    tree = grow(game, policy.recall)
+    laid = policy.on_tree(tree)
+    verdict = Judge(tree).verdict(laid.strategies)
+    if args.json:
+        emit(
+            {
+                "by": args.by,
+                "game": game.string,
+                "exploitability": verdict.exploitability,
+                "nash_conv": verdict.nash_conv,
+                "best_response": list(verdict.best_response),
+                "value": verdict.value,
+                "gains": list(verdict.gains),
+                "recall": policy.recall,
+                "unknown": list(laid.unknown),
+            }
+        )
+        return 0
+    say(f"{game.string}, {policy.recall} recall, judged exactly against responders with perfect recall")
+    say(f"exploitability {figure(verdict.exploitability)} (NashConv {figure(verdict.nash_conv)})")
+    say(f"value to player 0 {figure(verdict.value)}")
+    for p in range(2):
+        say(f"best response of player {p} gets {figure(verdict.best_response[p])}, a gain of {figure(verdict.gains[p])}")
+    if sum(laid.unknown):
+        say(f"uniform at {sum(laid.unknown):,} of {sum(tree.information_states()):,} information states that the policy never met")
+    return 0

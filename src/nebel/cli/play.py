@@ -1,0 +1,95 @@
+"""`nebel play GAME --against AGENT`: a game on the terminal."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+
+from nebel.cli.screen import say
+from nebel.core.errors import BadSetting, IllegalMove
+from nebel.core.game import CHANCE
+from nebel.core.rng import generator, uniform
+from nebel.core.state import State
+from nebel.policy.table import Policy, TablePolicy
+
+
+def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
+    parser.add_argument("game", metavar="GAME", help="a game string, for example leduc")
+    parser.add_argument("--against", default="uniform", metavar="AGENT", help="uniform, or a policy file (default: uniform)")
+    parser.add_argument("--seat", type=int, default=0, choices=(0, 1), help="yours; player 0 begins (default: 0)")
+    parser.add_argument("--seed", type=int, default=1, help="of chance and of the agent (default: 1)")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="write the game here when it ends")
+
+
+def run(args: argparse.Namespace) -> int:
+    from nebel.core.registry import load
+    from nebel.policy.io import read_agent
+
+    game = load(args.game)
+    agent = read_agent(args.against)
+    if isinstance(agent, TablePolicy):
+        agent.check_game(game)
+    if args.record and not args.record.parent.is_dir():
+        raise BadSetting(f"--record {args.record}: no folder {args.record.parent}")
+    state, rng = game.start(), generator(args.seed)
+    say(f"{game.string}: you are player {args.seat}. Type a move, or: undo, legal, quit.\n")
+    while not state.over:
+        if state.turn == CHANCE:
+            state.deal(rng)
+        elif state.turn != args.seat:
+            state.push(_choose(agent, state, rng))
+        elif not _ask(state, args.seat):
+            return 0
+    score = state.score() or 0.0
+    mine = score if args.seat == 0 else -score
+    say(f"\nThe truth was:\n{state.view('truth')}\nAll moves: {state.moves_text()}")
+    say(f"You {'win' if mine > 0 else 'lose' if mine < 0 else 'draw'}: {mine:+g}")
+    if args.record:
+        args.record.write_text(state.record())
+        say(f"record written to {args.record}")
+    return 0
+
+
+def _choose(agent: Policy, state: State, rng: np.ndarray[tuple[int], np.dtype[np.int64]]) -> int:
+    shares = agent.probabilities(state)
+    with np.errstate(over="ignore"):
+        u = uniform(rng)
+    for move, share in shares.items():
+        u -= share
+        if u < 0:
+            return move
+    return max(shares, key=lambda move: shares[move])
+
+
+def _ask(state: State, seat: int) -> bool:
+    """One line from the player; False when there will be no more."""
+    say(state.view(seat))
+    say(f"you saw: {state.information(seat)}   legal: {' '.join(state.legal())}")
+    try:
+        line = input("> ").strip()
+    except EOFError:
+        line = "quit"
+    if line in ("quit", "exit"):
+        say("bye")
+        return False
+    if line == "undo":
+        _take_back(state, seat)
+    elif line and line != "legal":
+        try:
+            state.push(line)
+        except IllegalMove:
+            say(f"{line} is not legal here")
+    say()
+    return True
+
+
+def _take_back(state: State, seat: int) -> None:
+    """Back to the player's own last decision."""
+    if not any(step.turn == seat for step in state.steps):
+        say("nothing of yours to take back")
+        return
+    while state.steps[-1].turn != seat:
+        state.undo()
+    state.undo()

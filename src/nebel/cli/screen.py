@@ -1,0 +1,56 @@
+"""What people see: tables and progress on standard error, one JSON object on standard output."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def emit(result: dict[str, Any] | list[Any]) -> None:
+    """The one JSON object of a command."""
+    print(json.dumps(result, indent=1), file=sys.stdout)  # noqa: T201
+
+
+def say(text: str = "", to_error: bool = False) -> None:
+    print(text, file=sys.stderr if to_error else sys.stdout)  # noqa: T201
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]], to_error: bool = False) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    drawn = Table(box=None, pad_edge=False, header_style="bold")
+    for i, name in enumerate(head):
+        drawn.add_column(name, justify="left" if i == 0 else "default", overflow="fold")
+    for row in rows:
+        drawn.add_row(*row)
+    Console(stderr=to_error, highlight=False, soft_wrap=False).print(drawn)
+
+
+def figure(x: float | None) -> str:
+    """A number for people: few digits, no noise."""
+    if x is None:
+        return "-"
+    if x == int(x) and abs(x) < 1e15:
+        return f"{int(x):,}"
+    return f"{x:.6g}" if 1e-4 <= abs(x) < 1e6 else f"{x:.3g}"
+
+
+@contextmanager
+def progress_bar(quiet: bool) -> Iterator[Callable[[float, str], None]]:
+    """A bar with a figure beside it, on standard error and only for a person."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda share, text: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    with Progress(BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=1.0)
+        yield lambda share, text: bar.update(task, completed=share, description=text)

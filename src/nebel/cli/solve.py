@@ -1,0 +1,147 @@
+"""`nebel solve GAME --with METHOD`."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import shutil
+from pathlib import Path
+from typing import Any
+
+from nebel.cli.flags import add_settings, given
+from nebel.cli.screen import emit, figure, progress_bar, say
+from nebel.core.errors import BadSetting
+
+
+def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
+    from nebel.solve.drive import Budget
+    from nebel.solve.settings import METHODS, method_named
+
+    parser.usage = "nebel solve GAME [--with METHOD] [options]"
+    parser.add_argument("game", nargs="?", metavar="GAME", help="a game string, for example leduc or dark_hex:3x2")
+    parser.add_argument("--with", dest="method", metavar="METHOD", help=f"{', '.join(METHODS)} (default: dcfr+)")
+    parser.add_argument("--recall", help="perfect, or one of the game's glances (default: perfect)")
+    parser.add_argument("--seed", type=int, help="the same seed gives the same result on one thread (default: 1)")
+    parser.add_argument("--memory", type=float, metavar="GB", help="how much memory may be used (default: 4)")
+    parser.add_argument("--out", metavar="FILE", type=Path, help="write the policy here")
+    parser.add_argument("--run", metavar="FOLDER", type=Path, help="keep settings, metrics, checkpoints and the policy here")
+    parser.add_argument("--resume", metavar="FOLDER", nargs="?", const="", help="go on with a run that was stopped or killed")
+    parser.add_argument("--checkpoint-every", type=float, default=10.0, metavar="SECONDS", help="(default: 10)")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    add_settings(parser, Budget, "when to stop (whichever comes first)")
+    name = next((words[i + 1] for i, word in enumerate(words[:-1]) if word == "--with"), "dcfr+")
+    method = method_named(next((word[7:] for word in words if word.startswith("--with=")), name))
+    add_settings(parser, METHODS[method], f"settings of {method}")
+
+
+def run(args: argparse.Namespace) -> int:
+    from nebel.policy.io import save_policy
+    from nebel.solve.drive import Budget, Job, Progress, Sizing, solve
+    from nebel.solve.settings import METHODS, method_named
+
+    folder, resume = _folder(args)
+    budget = Budget(**given(args, Budget))
+    method = method_named(args.method or "dcfr+")
+    choices = {k: v for k, v in (("recall", args.recall), ("seed", args.seed), ("memory", args.memory)) if v is not None}
+    settings = given(args, METHODS[method])
+    METHODS[method](**settings)
+    if args.memory is not None and not args.memory > 0:
+        raise BadSetting(f"--memory {args.memory:g} is out of range: it must be greater than 0")
+    if args.checkpoint_every <= 0:
+        raise BadSetting(f"--checkpoint-every {args.checkpoint_every:g} is out of range: it must be greater than 0")
+    if args.out and args.out.is_dir():
+        raise BadSetting(f"--out {args.out} is a folder; give the name of a file")
+    if resume:
+        _refuse_changes(args, folder, settings)
+        job = Job("")
+    elif not args.game:
+        raise BadSetting("which game? for example: nebel solve leduc --with dcfr+ (nebel games lists them)")
+    else:
+        job = Job(args.game, method, **choices, settings=settings)
+
+    def sized(sizing: Sizing) -> None:
+        say(_size_report(sizing), to_error=True)
+
+    with progress_bar(args.json) as bar:
+
+        def progress(news: Progress) -> None:
+            known = f"exploitability {news.verdict.exploitability:.3g}" if news.verdict else "too large to judge exactly"
+            bar(news.share, f"{news.iterations:,} iterations, {known}")
+
+        result = solve(job, budget, folder, resume, sized, progress, args.checkpoint_every)
+    if args.out:
+        save_policy(result.policy, args.out)
+        if not args.run and not args.resume and folder:
+            shutil.rmtree(folder, ignore_errors=True)
+    written = args.out or (folder / "policy.nebel" if folder else None)
+    facts: dict[str, Any] = {
+        "game": result.job.game,
+        "method": result.job.method,
+        "recall": result.job.recall,
+        "iterations": result.iterations,
+        "seconds": round(result.seconds, 6),
+        "exploitability": result.verdict.exploitability if result.verdict else None,
+        "nash_conv": result.verdict.nash_conv if result.verdict else None,
+        "value": result.verdict.value if result.verdict else None,
+        "policy": str(written) if written else None,
+        "seed": result.job.seed,
+        "settings": result.job.settings,
+        "histories": result.sizing.histories,
+        "information_states": result.sizing.information_states,
+        "bytes": result.sizing.bytes,
+        "seconds_an_iteration": result.seconds / max(1, result.iterations),
+    }
+    if args.json:
+        emit(facts)
+    else:
+        _tell(facts)
+    return 0
+
+
+def _folder(args: argparse.Namespace) -> tuple[Path | None, bool]:
+    """The run's folder: as given, else beside the policy file, for as long as the run is not finished."""
+    if args.resume:
+        if args.run and Path(args.resume) != args.run:
+            raise BadSetting(f"--run {args.run} and --resume {args.resume} name two folders; give one")
+        return Path(args.resume), True
+    folder = args.run or (args.out.with_name(args.out.name + ".run") if args.out else None)
+    if folder and not args.run and args.resume is None:
+        shutil.rmtree(folder, ignore_errors=True)  # left over from a run that nobody went on with
+    return folder, args.resume is not None
+
+
+def _refuse_changes(args: argparse.Namespace, folder: Path | None, settings: dict[str, Any]) -> None:
+    """A resumed run keeps its settings; saying them again is fine, changing them is not."""
+    from nebel.core.registry import load
+    from nebel.solve.drive import Folder
+    from nebel.solve.settings import method_named
+
+    if folder is None:
+        raise BadSetting("--resume needs to know the run: --resume FOLDER, or the --run or --out of the first time")
+    held, _ = Folder(folder).job()
+    asked = {"recall": args.recall, "seed": args.seed, "memory": args.memory, "method": args.method and method_named(args.method)}
+    if args.game and load(args.game).string != held.game:
+        raise BadSetting(f"the run in {folder} is about {held.game}, not {args.game}")
+    for name, value in {**asked, **settings}.items():
+        before = dataclasses.asdict(held).get(name, held.settings.get(name))
+        if value is not None and value != before and not (name == "recall" and value == "imperfect"):
+            raise BadSetting(f"the run in {folder} has {name} {before}, not {value}; leave it out to go on, or start a new run")
+
+
+def _size_report(sizing: Any) -> str:
+    if sizing.tree is None:
+        return f"about {sizing.histories:.2g} histories: too large to enumerate, so the rules are sampled and nothing is judged exactly"
+    states = " + ".join(f"{n:,}" for n in sizing.information_states)
+    return f"{int(sizing.histories):,} histories, {states} information states, {sizing.bytes / 1e6:,.1f} MB"
+
+
+def _tell(facts: dict[str, Any]) -> None:
+    pace = facts["seconds_an_iteration"]
+    speed = f"{pace:.3g} s each" if pace >= 0.1 else f"{1 / pace:,.0f} a second" if pace else "-"
+    say(f"{facts['game']}, {facts['method']}, {facts['recall']} recall: {facts['iterations']:,} iterations in {facts['seconds']:.2f} s ({speed})")
+    if facts["exploitability"] is None:
+        say("exploitability: not known, the game is too large to judge exactly")
+    else:
+        say(f"exploitability {figure(facts['exploitability'])} (NashConv {figure(facts['nash_conv'])}), value to player 0 {figure(facts['value'])}")
+    if facts["policy"]:
+        say(f"policy written to {facts['policy']}")

@@ -1,0 +1,152 @@
+"""Counting without unfolding: states that can be reached by several orders of moves are visited once.
+
+Gives the exact number of histories (paths) and of information states at a glance for games whose trees are far too large.
+States are told apart by a 64-bit digest of their record: among a hundred million the chance of one mistake is about 1 in 4,000.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nebel.core.game import END, Game
+from nebel.core.recall import PERFECT
+from nebel.core.rng import fold
+from nebel.core.rule import kernel, rule
+from nebel.core.unfold import look_away
+
+
+LARGEST = np.int64(2**63 - 1)
+
+
+class Reach(NamedTuple):
+    """Distinct states before the end, and what follows from them; histories are None if the game can return to a state or there are too many."""
+
+    states: int
+    histories: int | None
+    terminals: int | None
+    information_states: list[int] | None
+
+
+@rule
+def insert(table: Any, key: int) -> int:
+    """The slot of `key`, or of the free place where it belongs, in a table with keys at even and numbers at odd places."""
+    mask = (table.size >> 1) - 1
+    slot = fold(key, 1) & mask
+    while table[2 * slot] != 0 and table[2 * slot] != key:
+        slot = (slot + 1) & mask
+    return 2 * slot
+
+
+@rule
+def doubled(table: Any) -> Any:
+    larger = np.zeros(2 * table.size, np.int64)
+    for i in range(0, table.size, 2):
+        if table[i] != 0:
+            slot = insert(larger, table[i])
+            larger[slot], larger[slot + 1] = table[i], table[i + 1]
+    return larger
+
+
+@rule
+def lengthened(array: Any) -> Any:
+    longer = np.zeros(2 * array.size, array.dtype)
+    longer[: array.size] = array
+    return longer
+
+
+def _explorer(game: Game, recall: str) -> Any:
+    start, turn, moves, play, _, _ = game.rules
+    glancing = recall != PERFECT
+    look = game.glances[recall].look if glancing else look_away
+    depth, width = game.depth, game.width
+
+    @kernel
+    def explore(states: Any, words: Any, limit: int) -> Any:
+        seen = np.zeros(2, np.int64)
+        legal = np.zeros((depth + 1, width), np.int64)
+        count = np.zeros(depth + 1, np.int64)
+        chosen = np.zeros(depth + 1, np.int64)
+        number = np.zeros(depth + 1, np.int64)
+        sum_paths, sum_ends = np.zeros(depth + 1, np.int64), np.zeros(depth + 1, np.int64)
+        table = np.zeros(1 << 17, np.int64)  # digest of a state -> its number
+        sights = np.zeros(1 << 17, np.int64)  # what is seen at a glance -> by whom
+        paths = np.zeros(1 << 16, np.int64)  # histories from a state on; 0 while they are being counted
+        ends = np.zeros(1 << 16, np.int64)
+        glances = np.zeros(2, np.int64)
+        used, all_glances, cyclic, huge = 0, 0, False, False
+        got_paths, got_ends = np.int64(0), np.int64(0)  # of the state just left
+        d = 0
+        start(states[0])
+        entering = True
+        while d >= 0 and used < limit:
+            if entering:
+                who = turn(states[d])
+                if who == END:
+                    got_paths = got_ends = np.int64(1)
+                    d -= 1
+                    entering = False
+                    continue
+                key = np.int64(1)
+                for j in range(words.shape[1]):
+                    key = fold(key, words[d, j])
+                slot = insert(table, key)
+                if table[slot] == key:
+                    got_paths, got_ends = paths[table[slot + 1]], ends[table[slot + 1]]
+                    cyclic = cyclic or got_paths == 0
+                    d -= 1
+                    entering = False
+                    continue
+                used += 1
+                table[slot], table[slot + 1] = key, used
+                if 4 * used > table.size:
+                    table = doubled(table)
+                if used + 1 == paths.size:
+                    paths, ends = lengthened(paths), lengthened(ends)
+                if glancing and who >= 0:
+                    sight = 2 * np.int64(look(states[d], who)) + who + 1
+                    slot = insert(sights, sight)
+                    if sights[slot] == 0:
+                        sights[slot] = sight
+                        glances[who] += 1
+                        all_glances += 1
+                        if 4 * all_glances > sights.size:
+                            sights = doubled(sights)
+                count[d] = moves(states[d], legal[d])
+                number[d], chosen[d], sum_paths[d], sum_ends[d] = used, 0, 1, 0
+            else:
+                huge = huge or sum_paths[d] > LARGEST - got_paths
+                sum_paths[d] += got_paths
+                sum_ends[d] += got_ends
+            if chosen[d] == count[d]:
+                got_paths, got_ends = sum_paths[d], sum_ends[d]
+                paths[number[d]], ends[number[d]] = got_paths, got_ends
+                d -= 1
+                entering = False
+                continue
+            states[d + 1] = states[d]
+            play(states[d + 1], legal[d, chosen[d]], seen)
+            chosen[d] += 1
+            d += 1
+            entering = True
+        return used, paths[1], ends[1], glances[0], glances[1], cyclic, huge, d < 0
+
+    return explore
+
+
+def explore(game: Game, recall: str = PERFECT, limit: int = 200_000_000) -> Reach | None:
+    """Visit every distinct state once; None if there are more than `limit`."""
+    states = game.blank(game.depth + 2)
+    words = states.view(np.int64).reshape(len(states), -1)
+    with np.errstate(over="ignore"):
+        used, paths, ends, first, second, cyclic, huge, complete = _explorer(game, recall)(states, words, limit)
+    if not complete:
+        return None
+    countable = not (cyclic or huge)
+    return Reach(
+        int(used),
+        int(paths) if countable else None,
+        int(ends) if countable else None,
+        None if recall == PERFECT else [int(first), int(second)],
+    )
