@@ -6,12 +6,43 @@
 ['a1', 'b1', 'c1', 'a2', 'b2', 'c2', 'a3', 'b3', 'c3']
 """
 
-from nebel.core.errors import Problem
-from nebel.core.game import CHANCE, END, Game, Glance, Rules, record
-from nebel.core.registry import GAMES
-from nebel.core.registry import load as game
-from nebel.core.rule import rule
-from nebel.core.state import State, read_record
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nebel.core.errors import Problem
+    from nebel.core.game import CHANCE, END, Game, Glance, Rules, record
+    from nebel.core.registry import GAMES
+    from nebel.core.registry import load as game
+    from nebel.core.rule import rule
+    from nebel.core.state import State, read_record
+    from nebel.core.tree import grow
+    from nebel.policy.io import load_policy, save_policy
+    from nebel.solve.drive import Budget, Job, solve
 
 __version__ = "0.1.0"
-__all__ = ["CHANCE", "END", "GAMES", "Game", "Glance", "Problem", "Rules", "State", "game", "read_record", "record", "rule"]
+__all__ = [
+    "CHANCE", "END", "GAMES", "Budget", "Game", "Glance", "Job", "Problem", "Rules", "State", "game", "grow", "load_policy",
+    "read_record", "record", "rule", "save_policy", "solve",
+]  # fmt: skip
+
+_HOMES = {
+    "core.errors": ("Problem",),
+    "core.game": ("CHANCE", "END", "Game", "Glance", "Rules", "record"),
+    "core.registry": ("GAMES", "game"),
+    "core.rule": ("rule",),
+    "core.state": ("State", "read_record"),
+    "core.tree": ("grow",),
+    "policy.io": ("load_policy", "save_policy"),
+    "solve.drive": ("Budget", "Job", "solve"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Names are imported when first used, so that `nebel --help` need not wait for NumPy and Numba."""
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(importlib.import_module(f"nebel.{home}"), "load" if name == "game" else name)
+    raise AttributeError(f"module 'nebel' has no attribute {name!r}")

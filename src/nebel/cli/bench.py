@@ -33,5 +33,5 @@ def run(args: argparse.Namespace) -> int:
         emit([row._asdict() for row in rows])
         return 0
     head = ("name", "ours", "peer", "ratio", "unit", "against", "note")
-    table(head, ((r.name, figure(r.ours), figure(r.peer), f"{r.ratio:.1f}" if r.ratio else "-", r.unit, r.peer_name, r.note) for r in rows))
+    table(head, [(r.name, figure(r.ours), figure(r.peer), f"{r.ratio:.1f}" if r.ratio else "-", r.unit, r.peer_name, r.note) for r in rows])
     return 0

@@ -25,7 +25,9 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         emit({"games": [{"name": name, "about": about, "options": options} for name, (about, options) in found.items()]})
         return 0
-    table(("game", "options and defaults", "about"), ((n, ", ".join(f"{k}={v}" for k, v in o.items()) or "-", a) for n, (a, o) in found.items()))
+    table(("game", "about"), [(name, about) for name, (about, _) in found.items()])
+    say()
+    table(("game", "options and defaults"), [(n, " ".join(f"{k}={v}" for k, v in o.items()) or "none") for n, (_, o) in found.items()])
     say("\nmore of one: nebel games GAME     your own: nebel new-game NAME     OpenSpiel's: openspiel:NAME")
     return 0
 
@@ -40,7 +42,8 @@ def _one(game: BaseGame, recall: str, as_json: bool) -> int:
         return 0
     say(f"{game.string}   (fingerprint {game.fingerprint})")
     about = "" if facts["exact"] else "about "
-    say(f"histories           {about}{figure(facts['histories'])}" + (f", of them {figure(facts['terminals'])} ends" if facts["terminals"] else ""))
+    ends = f", of them {figure(facts['terminals'])} ends" if facts["terminals"] else ""
+    say(f"histories           {about}{figure(facts['histories'])}{ends}")
     if facts["states"]:
         say(f"distinct states     {facts['states']:,} before the end")
     states = facts["information_states"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -18,19 +18,15 @@ def emit(result: dict[str, Any] | list[Any]) -> None:
 
 
 def say(text: str = "", to_error: bool = False) -> None:
-    print(text, file=sys.stderr if to_error else sys.stdout)  # noqa: T201
+    print(text, file=sys.stderr if to_error else sys.stdout)
 
 
-def table(head: Iterable[str], rows: Iterable[Iterable[str]], to_error: bool = False) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    drawn = Table(box=None, pad_edge=False, header_style="bold")
-    for i, name in enumerate(head):
-        drawn.add_column(name, justify="left" if i == 0 else "default", overflow="fold")
-    for row in rows:
-        drawn.add_row(*row)
-    Console(stderr=to_error, highlight=False, soft_wrap=False).print(drawn)
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Columns as wide as they need to be."""
+    lines = [head, *rows]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+    for line in lines:
+        say("  ".join(f"{cell:{width}}" for cell, width in zip(line, widths, strict=True)).rstrip())
 
 
 def figure(x: float | None) -> str:

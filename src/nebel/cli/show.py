@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -67,13 +68,14 @@ def run(args: argparse.Namespace) -> int:
     say(f"{policy.game}, {policy.recall} recall, {facts}")
     counts_text = " + ".join(f"{len(policy.shares[p].keys):,}" for p in range(2))
     say(f"{counts_text} information states; the first {len(rows)}:\n")
-    table(("player", "information state", "moves"), ((str(r.player), r.text, _moves_text(r.moves)) for r in rows))
+    table(("player", "information state", "moves"), [(str(r.player), r.text, _moves_text(r.moves)) for r in rows])
     return 0
 
 
 def _at(policy: TablePolicy, state: State) -> Row:
     if state.turn not in (0, 1):
-        raise BadSetting(f"after '{state.moves_text()}' no player is to move; legal: {' '.join(state.legal()) or 'nothing, the game is over'}")
+        legal = " ".join(state.legal()) or "nothing, the game is over"
+        raise BadSetting(f"after '{state.moves_text()}' no player is to move; legal: {legal}")
     found = policy.lookup(state.turn, state.key(state.turn, policy.recall))
     text = state.information(state.turn, policy.recall)
     if found is None:
@@ -98,7 +100,7 @@ def _matching(policy: TablePolicy, game: BaseGame, asked: str, players: tuple[in
                     yield Row(p, asked, _named(game, shares), None)
     if not found:
         known = ", ".join(f"'{row.text}'" for row in _listed(policy, game, players, 3))
-        raise UnknownInformationState(f"no player of {game.string} can be in the state '{asked}' when to move; such states look like {known}")
+        raise UnknownInformationState(f"no player of {game.string} is ever to move in the state '{asked}'; states look like {known}")
 
 
 def _listed(policy: TablePolicy, game: BaseGame, players: tuple[int, ...], limit: int) -> list[Row]:
@@ -106,12 +108,13 @@ def _listed(policy: TablePolicy, game: BaseGame, players: tuple[int, ...], limit
 
     if policy.recall != PERFECT:
         rows = ((p, key, shares) for p in players for key, shares in policy.rows(p))
-        return [Row(p, game.glance_text(policy.recall, key), _named(game, shares), None) for (p, key, shares), _ in zip(rows, range(limit), strict=False)]
+        first = itertools.islice(rows, limit)
+        return [Row(p, game.glance_text(policy.recall, key), _named(game, shares), None) for p, key, shares in first]
     if not measure(game, LISTED_TREE).complete:
         return [_at(policy, game.start())] if game.start().turn in players else []
     tree = grow(game, policy.recall, LISTED_TREE)
     states = ((p, i) for p in players for i in range(tree.sides[p].states))
-    return [_at(policy, tree.state_of(p, i)) for (p, i), _ in zip(states, range(limit), strict=False)]
+    return [_at(policy, tree.state_of(p, i)) for p, i in itertools.islice(states, limit)]
 
 
 def _named(game: BaseGame, shares: dict[int, float]) -> dict[str, float]:

@@ -138,10 +138,12 @@ def _size_report(sizing: Any) -> str:
 def _tell(facts: dict[str, Any]) -> None:
     pace = facts["seconds_an_iteration"]
     speed = f"{pace:.3g} s each" if pace >= 0.1 else f"{1 / pace:,.0f} a second" if pace else "-"
-    say(f"{facts['game']}, {facts['method']}, {facts['recall']} recall: {facts['iterations']:,} iterations in {facts['seconds']:.2f} s ({speed})")
+    say(f"{facts['game']}, {facts['method']}, {facts['recall']} recall")
+    say(f"{facts['iterations']:,} iterations in {facts['seconds']:.2f} s ({speed})")
     if facts["exploitability"] is None:
         say("exploitability: not known, the game is too large to judge exactly")
     else:
-        say(f"exploitability {figure(facts['exploitability'])} (NashConv {figure(facts['nash_conv'])}), value to player 0 {figure(facts['value'])}")
+        say(f"exploitability {figure(facts['exploitability'])} (NashConv {figure(facts['nash_conv'])})")
+        say(f"value to player 0 {figure(facts['value'])}")
     if facts["policy"]:
         say(f"policy written to {facts['policy']}")

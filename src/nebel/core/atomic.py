@@ -12,7 +12,7 @@ def _make_claim() -> Any:
     from numba.core import cgutils
     from numba.extending import intrinsic
 
-    @intrinsic
+    @intrinsic  # type: ignore[untyped-decorator]
     def claim(typing_context: Any, array: Any, i: Any, old: Any, new: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             place = _place(context, builder, signature, args, cgutils)
@@ -29,7 +29,7 @@ def _make_fetch_add() -> Any:
     from numba.core import cgutils
     from numba.extending import intrinsic
 
-    @intrinsic
+    @intrinsic  # type: ignore[untyped-decorator]
     def fetch_add(typing_context: Any, array: Any, i: Any, amount: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             place = _place(context, builder, signature, args, cgutils)

@@ -32,7 +32,7 @@ def record(**fields: Any) -> np.dtype[np.void]:
     if taken:
         raise BadRules(f"a state's field cannot be called {taken[0]!r}: NumPy records have something else by that name")
     packed = np.dtype([(name, *(kind if isinstance(kind, tuple) else (kind,))) for name, kind in fields.items()], align=True)
-    layout = packed.fields or {}
+    layout: Any = packed.fields
     return np.dtype(  # a whole number of 64-bit words, so that states can be compared and hashed as such
         {
             "names": list(fields),
@@ -255,7 +255,8 @@ def text_picture(text: str) -> str:
     lines = text.splitlines() or [""]
     width, height = 24 + 9 * max(map(len, lines)), 24 + 20 * len(lines)
     rows = "".join(f'<text x="12" y="{28 + 20 * i}" xml:space="preserve">{escape(line)}</text>' for i, line in enumerate(lines))
+    frame = f'<rect width="{width}" height="{height}" rx="8" fill="#f4f1ea" stroke="#8a8578"/>'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-        f'font-family="monospace" font-size="15"><rect width="{width}" height="{height}" rx="8" fill="#f4f1ea" stroke="#8a8578"/>{rows}</svg>'
+        f'font-family="monospace" font-size="15">{frame}{rows}</svg>'
     )

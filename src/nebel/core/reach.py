@@ -16,12 +16,11 @@ from nebel.core.rng import fold
 from nebel.core.rule import kernel, rule
 from nebel.core.unfold import look_away
 
-
 LARGEST = np.int64(2**63 - 1)
 
 
 class Reach(NamedTuple):
-    """Distinct states before the end, and what follows from them; histories are None if the game can return to a state or there are too many."""
+    """Distinct states before the end, and what follows from them (no histories if there are too many, or the game can go in circles)."""
 
     states: int
     histories: int | None
@@ -30,7 +29,7 @@ class Reach(NamedTuple):
 
 
 @rule
-def insert(table: Any, key: int) -> int:
+def insert(table: Any, key: Any) -> int:
     """The slot of `key`, or of the free place where it belongs, in a table with keys at even and numbers at odd places."""
     mask = (table.size >> 1) - 1
     slot = fold(key, 1) & mask

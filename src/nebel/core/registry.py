@@ -78,7 +78,8 @@ def _from_file(path: Path, factory: str) -> Callable[..., Any]:
         raise BadFile(f"{path} cannot be loaded: {type(error).__name__}: {error}") from error
     offered = [n for n, v in vars(module).items() if callable(v) and getattr(v, "__module__", "") == name and not n.startswith("_")]
     if factory not in offered:
-        raise UnknownGame(f"{path} has no {factory or 'factory given'!r}; write {path}:FACTORY with one of: {', '.join(offered) or 'none found'}")
+        choice = ", ".join(offered) or "none found"
+        raise UnknownGame(f"{path} has no {factory or 'factory given'!r}; write {path}:FACTORY with one of: {choice}")
     return typing.cast(Callable[..., Any], getattr(module, factory))
 
 

@@ -87,7 +87,8 @@ class TablePolicy(Policy):
         found = self.lookup(player, state.key(player, self.recall))
         if found is None:
             if self.missing == "error":
-                raise UnknownInformationState(f"the policy does not know player {player}'s state '{state.information(player, self.recall)}'")
+                text = state.information(player, self.recall)
+                raise UnknownInformationState(f"the policy does not know player {player}'s state '{text}'")
             return Uniform().probabilities(state)
         return found
 

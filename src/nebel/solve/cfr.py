@@ -30,30 +30,36 @@ Reals = NDArray[np.float64]
 
 class Weights(NamedTuple):
     """What an iteration t does: R <- R * (keep_gain if R > 0 else keep_loss) + r, floored at 0 if `floor`; the next strategy is
-    proportional to [R * foresee + guess * r]+; the average S <- S * keep + add * reach."""
+    proportional to [R * foresee + guess * r]+; the average S <- S * keep + add * reach. Each may be one number, or one an iteration."""
 
-    keep_gain: float = 1.0
-    keep_loss: float = 1.0
-    floor: float = 0.0
-    foresee: float = 1.0
-    guess: float = 0.0
-    keep: float = 1.0
-    add: float = 1.0
+    keep_gain: Any = 1.0
+    keep_loss: Any = 1.0
+    floor: Any = 0.0
+    foresee: Any = 1.0
+    guess: Any = 0.0
+    keep: Any = 1.0
+    add: Any = 1.0
 
 
-def _ratio(t: float, power: float, plus: float = 1.0) -> float:
+def _ratio(t: Reals, power: float, plus: float = 1.0) -> Reals:
     return t**power / (t**power + plus)
 
 
-SCHEDULES: dict[str, Callable[[int], Weights]] = {
+SCHEDULES: dict[str, Callable[[Reals], Weights]] = {
     "cfr": lambda t: Weights(),
-    "cfr+": lambda t: Weights(floor=1, add=t),
+    "cfr+": lambda t: Weights(floor=1.0, add=t),
     "linear": lambda t: Weights(keep_gain=(t - 1) / t, keep_loss=(t - 1) / t, keep=(t - 1) / t),
-    "dcfr": lambda t: Weights(keep_gain=_ratio(t - 1, 1.5), keep_loss=_ratio(t - 1, 0), keep=((t - 1) / t) ** 2),
-    "pcfr+": lambda t: Weights(floor=1, guess=1, add=t**2),
-    "dcfr+": lambda t: Weights(keep_gain=_ratio(t - 1, 1.5, 1.5), floor=1, add=t**4),
-    "pdcfr+": lambda t: Weights(keep_gain=_ratio(t - 1, 2.3), floor=1, foresee=_ratio(t, 2.3), guess=1, add=t**5),
+    "dcfr": lambda t: Weights(keep_gain=_ratio(t - 1, 1.5), keep_loss=0.5, keep=((t - 1) / t) ** 2),
+    "pcfr+": lambda t: Weights(floor=1.0, guess=1.0, add=t**2),
+    "dcfr+": lambda t: Weights(keep_gain=_ratio(t - 1, 1.5, 1.5), floor=1.0, add=t**4),
+    "pdcfr+": lambda t: Weights(keep_gain=_ratio(t - 1, 2.3), floor=1.0, foresee=_ratio(t, 2.3), guess=1.0, add=t**5),
 }
+
+
+def weights_of(method: str, first: int, count: int) -> Reals:
+    """A row a iteration, from iteration `first` on."""
+    columns = SCHEDULES[method](np.arange(first, first + count, dtype=np.float64))
+    return np.ascontiguousarray(np.broadcast_arrays(*columns, np.empty(count))[:-1]).T.copy()
 
 
 class Table(NamedTuple):
@@ -168,11 +174,9 @@ class FullWidth:
         self._sweep(np.zeros((0, len(Weights._fields))), self._halves, self._tables, self._merged)
 
     def run(self, iterations: int) -> None:
-        schedule = SCHEDULES[self.method]
         while iterations > 0:
             count = min(iterations, 1 << 16)
-            rows = np.array([schedule(t) for t in range(self.iterations + 1, self.iterations + count + 1)], np.float64)
-            self._sweep(rows, self._halves, self._tables, self._merged)
+            self._sweep(weights_of(self.method, self.iterations + 1, count), self._halves, self._tables, self._merged)
             self.iterations += count
             iterations -= count
 
