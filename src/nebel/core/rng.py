@@ -1,7 +1,8 @@
-"""Randomness as an argument: a counter-based generator (SplitMix64) in signed 64-bit arithmetic.
+"""Randomness as an argument: a counter-based generator (SplitMix64).
 
 A generator is an int64 array (key, counter). The same key and counter give the same number anywhere: compiled, plain, or
-after a checkpoint. Everything stays signed on purpose: Numba turns a mix of signed and unsigned into floats.
+after a checkpoint. Numbers go in and out signed, because Numba turns a mix of signed and unsigned into floats; what is meant
+to overflow is computed unsigned, because compiled signed arithmetic may assume that it never does.
 """
 
 from __future__ import annotations
@@ -9,40 +10,43 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy import int64, uint64
 from numpy.typing import NDArray
 
 from nebel.core.rule import rule
 
-GOLDEN = np.int64(-7046029254386353131)
-FIRST = np.int64(-4658895280553007687)
-SECOND = np.int64(-7723592293110705685)
+GOLDEN = uint64(0x9E3779B97F4A7C15)
+FIRST = uint64(0xBF58476D1CE4E5B9)
+SECOND = uint64(0x94D049BB133111EB)
+THREE, S27, S30, S31 = uint64(3), uint64(27), uint64(30), uint64(31)
 UNIT = 2.0**-53
 
 
 @rule
 def mix(z: Any) -> Any:
     """A bijection of 64-bit integers in which every input bit changes about half of the output bits."""
-    z = (z ^ ((z >> 30) & 0x3FFFFFFFF)) * FIRST
-    z = (z ^ ((z >> 27) & 0x1FFFFFFFFF)) * SECOND
-    return z ^ ((z >> 31) & 0x1FFFFFFFF)
+    u = uint64(int64(z))
+    u = (u ^ (u >> S30)) * FIRST
+    u = (u ^ (u >> S27)) * SECOND
+    return int64(u ^ (u >> S31))
 
 
 @rule
 def uniform(rng: NDArray[np.int64]) -> float:
     """The next number in [0, 1)."""
     rng[1] += 1
-    return float((mix(rng[0] + rng[1] * GOLDEN) >> 11) & 0x1FFFFFFFFFFFFF) * UNIT
+    return float((mix(uint64(rng[0]) + uint64(rng[1]) * GOLDEN) >> 11) & 0x1FFFFFFFFFFFFF) * UNIT
 
 
 @rule
 def fold(key: Any, token: Any) -> Any:
     """The memory of somebody who remembered `key` and now sees `token`; never 0."""
-    folded = mix(key * 3 + token * GOLDEN)
-    return folded if folded != 0 else np.int64(1)
+    folded = mix(uint64(int64(key)) * THREE + uint64(int64(token)) * GOLDEN)
+    return folded if folded != 0 else int64(1)
 
 
 def generator(seed: int, stream: int = 0) -> NDArray[np.int64]:
     """A generator for `seed`; streams of one seed are independent of each other."""
     with np.errstate(over="ignore"):
-        key = mix(mix(np.int64(seed & 0x7FFFFFFFFFFFFFFF) + GOLDEN) + np.int64(stream) * GOLDEN)
+        key = mix(uint64(mix(uint64(seed & 0xFFFFFFFFFFFFFFFF) + GOLDEN)) + uint64(stream) * GOLDEN)
     return np.array([key, 0], np.int64)

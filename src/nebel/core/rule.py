@@ -25,7 +25,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 _MARK = "__nebel_rule__"
 _COMPILED = "__nebel_compiled__"
 _NATIVE = "__nebel_native__"
-_OPTIONS = {"error_model": "numpy", "nogil": True}
+_OPTIONS = {"error_model": "numpy", "nogil": True, "forceinline": True}
 
 
 def rule(function: F) -> F:
