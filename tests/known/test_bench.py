@@ -10,17 +10,14 @@ from nebel.core.errors import BadSetting
 
 def test_rows():
     heard = []
-    rows = run(["own-kuhn-sweeps", "playouts-leduc"], 0.1, heard.append)
-    assert [row.name for row in rows] == heard == ["own-kuhn-sweeps", "playouts-leduc"]
+    rows = run(["playouts-leduc", "external-sampling-leduc"], 0.1, heard.append)
+    assert [row.name for row in rows] == heard == ["external-sampling-leduc", "playouts-leduc"]
     for row in rows:
-        assert row._fields[:4] == ("name", "ours", "peer", "ratio")
+        assert row._fields == ("name", "ours", "peer", "ratio", "unit", "peer_name", "note")
         assert row.ours > 0
-        assert row.unit
-        assert row.peer_name
-        assert row.note
-    own = rows[0]
-    assert own.peer > 0
-    assert own.ratio > 0
+        assert (row.peer is None) == (row.ratio is None) == ("is not installed" in row.note)
+        assert row.peer is None or (row.peer > 0 and row.ratio > 0)
+        assert all((row.unit, row.peer_name, row.note))
 
 
 @pytest.mark.parametrize("name", ["sweeps-leduc-openspiel", "sweeps-leduc-liteefg", "quality-leduc-openspiel"])

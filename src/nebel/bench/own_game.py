@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from importlib.resources import files
 from pathlib import Path
@@ -14,13 +15,20 @@ from nebel.core.template import new_game
 from nebel.solve.settings import OutcomeSampling
 
 
-def _file(game: str, folder: Path) -> str:
-    """The template stands for Kuhn poker; Leduc is a copy of our own file."""
-    if game == "kuhn":
-        return f"{new_game('one_card', folder)}:one_card(cards=3)"
-    path = folder / f"own_{game}.py"
-    path.write_text((files("nebel.games") / f"{game}.py").read_text(encoding="utf-8"), encoding="utf-8")
-    return f"{path}:{game}"
+def _file(game: str) -> str:
+    """The template stands for Kuhn poker; Leduc is a copy of our own file. The place is always the same, so that what has been
+    compiled for it is found again."""
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "nebel" / "bench"
+    home.mkdir(parents=True, exist_ok=True)
+    name = f"own_{game}"
+    with tempfile.TemporaryDirectory(dir=home) as folder:
+        path = Path(folder) / f"{name}.py"
+        if game == "kuhn":
+            new_game(name, path.parent)
+        else:
+            path.write_text((files("nebel.games") / f"{game}.py").read_text(encoding="utf-8"), encoding="utf-8")
+        os.replace(path, home / path.name)
+    return f"{home / path.name}:{name if game == 'kuhn' else game}"
 
 
 def _contender(string: str, how: str) -> Contender:
@@ -35,8 +43,7 @@ def _claim(game: str, how: str) -> Claim:
     what = "the template of nebel new-game" if game == "kuhn" else "a copy in a user's file"
 
     def measure(seconds: float) -> Row:
-        with tempfile.TemporaryDirectory() as folder:
-            end = race(_contender(_file(game, Path(folder)), how), [_contender(game, how)], seconds)
+        end = race(_contender(_file(game), how), [_contender(game, how)], seconds)
         return Row(name, end.ours, end.peer, end.ratio, "iterations/s", f"built-in {game}", f"{what}; {note}")
 
     return Claim(name, measure)
