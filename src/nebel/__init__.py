@@ -20,12 +20,11 @@ if TYPE_CHECKING:
     from nebel.core.state import State, read_record
     from nebel.core.tree import grow
     from nebel.policy.io import load_policy, save_policy
-    from nebel.solve.drive import Budget, Job, solve
 
 __version__ = "0.1.0"
 __all__ = [
-    "CHANCE", "END", "GAMES", "Budget", "Game", "Glance", "Job", "Problem", "Rules", "State", "game", "grow", "load_policy",
-    "read_record", "record", "rule", "save_policy", "solve",
+    "CHANCE", "END", "GAMES", "Game", "Glance", "Problem", "Rules", "State", "game", "grow", "load_policy",
+    "read_record", "record", "rule", "save_policy",
 ]  # fmt: skip
 
 _HOMES = {
@@ -36,7 +35,6 @@ _HOMES = {
     "core.state": ("State", "read_record"),
     "core.tree": ("grow",),
     "policy.io": ("load_policy", "save_policy"),
-    "solve.drive": ("Budget", "Job", "solve"),
 }
 
 

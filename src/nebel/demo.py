@@ -32,8 +32,10 @@ def main() -> None:
         rows.append((game, recall, method, states, *figures))
     say()
     table(("game", "recall", "method", "information states", "iterations", "seconds", "exploitability", "value"), rows)
-    say(f"\nExploitability is exact: what best responses with perfect recall gain, averaged over both players. {time.perf_counter() - begin:.0f} s in all.")
-    say("Next: .venv/bin/nebel games      .venv/bin/nebel solve leduc --out leduc.nebel      .venv/bin/nebel play leduc --against leduc.nebel")
+    say("\nExploitability is exact: what best responses with perfect recall gain, averaged over both players.")
+    say(f"{time.perf_counter() - begin:.0f} s in all. Next:")
+    for words in ("games", "solve leduc --out leduc.nebel", "play leduc --against leduc.nebel"):
+        say(f"  .venv/bin/nebel {words}")
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ import numpy as np
 from nebel.core.errors import BadRules
 from nebel.core.game import CHANCE, END, BaseGame, Glance, key_text
 from nebel.core.recall import PERFECT, blank_memory
-from nebel.core.rng import GOLDEN, mix
+from nebel.core.rng import fold_all
 from nebel.core.tree import Ends, Longs, Nodes, Points, Size
 from nebel.core.unfold import GLANCE_DIFFERS, MOVES_DIFFER, complaint
 
@@ -291,8 +291,7 @@ class _Trie:
         memory[1], memory[2] = blank_memory(0), blank_memory(1)
         order = np.argsort(depth, kind="stable")
         for level in np.split(order, np.flatnonzero(np.diff(depth[order])) + 1)[1:]:
-            folded: Any = mix(memory[parent[level]] * 3 + token[level] * GOLDEN)
-            memory[level] = np.where(folded == 0, 1, folded)
+            memory[level] = fold_all(memory[parent[level]], token[level])
         return memory
 
 

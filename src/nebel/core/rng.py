@@ -45,6 +45,16 @@ def fold(key: Any, token: Any) -> Any:
     return folded if folded != 0 else int64(1)
 
 
+def fold_all(keys: NDArray[np.int64], tokens: NDArray[np.int64]) -> NDArray[np.int64]:
+    """`fold` of whole arrays."""
+    with np.errstate(over="ignore"):
+        u = keys.view(uint64) * THREE + tokens.view(uint64) * GOLDEN
+        u = (u ^ (u >> S30)) * FIRST
+        u = (u ^ (u >> S27)) * SECOND
+    folded = (u ^ (u >> S31)).view(int64)
+    return np.where(folded == 0, 1, folded)
+
+
 def generator(seed: int, stream: int = 0) -> NDArray[np.int64]:
     """A generator for `seed`; streams of one seed are independent of each other."""
     with np.errstate(over="ignore"):

@@ -1,1 +1,5 @@
-"""Exact and sampled tabular solving."""
+"""Exact and sampled tabular solving: `solve(Job("leduc", "cfr+"), Budget(iterations=1000))`."""
+
+from nebel.solve.drive import Budget, Job, Result, solve
+
+__all__ = ["Budget", "Job", "Result", "solve"]

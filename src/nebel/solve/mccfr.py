@@ -8,6 +8,8 @@ The pool holds, for each information state with n moves, n regrets and then n su
 probabilities cancel everywhere. Where it departs from the papers: the average is added up at the opponent's decisions, who
 plays on policy, so that only the traverser's exploration has to be divided out; weights that grow with time change every
 `period` iterations, not at each.
+
+Kernels take shape = (depth, width) of the game and knobs = (epsilon, rate of the baselines, 0 for none).
 """
 
 from __future__ import annotations
@@ -47,12 +49,15 @@ def pick(sigma: Any, n: int, u: float) -> int:
     return n - 1
 
 
-def outcome_sampler(walker: Walker, width: int, depth: int, baseline: bool) -> Any:
+def outcome_sampler(walker: Walker) -> Any:
     """One history an iteration and traverser; the traverser explores with probability epsilon."""
     begin, turn, options, draw, row, step, score = walker
 
     @kernel
-    def run(w: Any, pool: Any, guess: Any, rng: Any, iterations: int, epsilon: float, weight: float, rate: float) -> int:
+    def run(w: Any, pool: Any, guess: Any, rng: Any, shape: Any, iterations: int, weight: float, knobs: Any) -> int:
+        depth, width = shape
+        epsilon, rate = knobs
+        baseline = rate > 0.0
         who = np.empty(depth + 1, np.int64)
         count = np.empty(depth + 1, np.int64)
         place = np.empty(depth + 1, np.int64)
@@ -131,12 +136,15 @@ def outcome_sampler(walker: Walker, width: int, depth: int, baseline: bool) -> A
     return run
 
 
-def deep_sampler(walker: Walker, width: int, depth: int, external: bool, baseline: bool) -> Any:
+def deep_sampler(walker: Walker, external: bool) -> Any:
     """All of the traverser's moves. External: chance and the opponent are sampled; otherwise (chance sampling) only chance."""
     begin, turn, options, draw, row, step, score = walker
 
     @kernel
-    def run(w: Any, pool: Any, extra: Any, rng: Any, iterations: int, epsilon: float, weight: float, rate: float) -> int:
+    def run(w: Any, pool: Any, extra: Any, rng: Any, shape: Any, iterations: int, weight: float, knobs: Any) -> int:
+        depth, width = shape
+        rate = knobs[1]
+        baseline = rate > 0.0
         who = np.empty(depth + 2, np.int64)
         count = np.empty(depth + 2, np.int64)
         place = np.empty(depth + 2, np.int64)

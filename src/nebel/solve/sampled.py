@@ -22,7 +22,7 @@ from nebel.solve.settings import Sampling
 from nebel.solve.walk import LOST, POOL, TREE_WALKER, USED, RuleWorld, rule_walker, rule_world, tree_world
 
 BYTES_A_PLACE = 8 * 3 + 1 + 4  # regret, average, pending or baseline; owner; move
-FIRST_SLOTS = 1 << 20
+FIRST_SLOTS = 1 << 16
 
 
 @kernel
@@ -55,14 +55,14 @@ class Sampled:
             width, depth = game.width, game.depth
             walker, shared = rule_walker(game, recall), rule_world(game, depth + 2, FIRST_SLOTS, places)
             self._share(shared)
-        self._depth = depth
+        self._shape = (depth, width)
         # zeros cost no memory before they are written to, so the pool can be as large as it may ever become
         self._pool = np.zeros(2 * places)
         self._extra = np.zeros(places)
         if settings.kind == "outcome":
-            self._run = outcome_sampler(walker, width, depth, settings.baseline)
+            self._run = outcome_sampler(walker)
         else:
-            self._run = deep_sampler(walker, width, depth, settings.kind == "external", settings.baseline)
+            self._run = deep_sampler(walker, settings.kind == "external")
 
     def _share(self, shared: RuleWorld) -> None:
         """A world for each thread: private stacks, one table."""
@@ -91,13 +91,14 @@ class Sampled:
     def _spread_over_threads(self, count: int) -> None:
         epoch = 1 + self.iterations // self.settings.period
         weight = float(epoch) if self.settings.weights == "linear" else 1.0
+        knobs = (float(self.settings.epsilon), float(self.settings.rate) if self.settings.baseline else 0.0)
         threads = len(self._rngs)
         parts = [count // threads + (i < count % threads) for i in range(threads)]
 
         def work(i: int) -> int:
             with np.errstate(over="ignore"):
                 tables = (self._worlds[i], self._pool, self._extra, self._rngs[i])
-                return int(self._run(*tables, parts[i], self.settings.epsilon, weight, self.settings.rate))
+                return int(self._run(*tables, self._shape, parts[i], weight, knobs))
 
         if threads == 1:
             self.nodes += work(0)
@@ -115,7 +116,7 @@ class Sampled:
         world = self._worlds[0]
         slots = world.table.size >> 1
         used = int(world.counts[USED])
-        if 2 * used > slots:
+        if 10 * used > 7 * slots:  # small tables stay in the processor's cache
             table = np.zeros(2 * world.table.size, np.int64)
             with np.errstate(over="ignore"):
                 _rehash(world.table, table, self.recall != PERFECT)
@@ -124,7 +125,7 @@ class Sampled:
         if self.settings.kind != "outcome":  # one traversal may meet any number: go step by step, and notice a full table
             return 16
         free_places = (len(self._pool) - int(world.counts[POOL])) // (2 * self.game.width)
-        return max(1, min(slots * 7 // 8 - used - 8, free_places) // (2 * self._depth))
+        return max(1, min(slots * 7 // 8 - used - 8, free_places) // (2 * self._shape[0]))
 
     def _discount(self, epoch: int) -> None:
         """DCFR(1.5, 0, 2) at the end of a period."""

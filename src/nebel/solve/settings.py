@@ -37,7 +37,7 @@ class OutcomeSampling(Sampling):
 
     epsilon: float = setting(0.6, "how often the player who learns explores", 0.01, 1)
     baseline: bool = setting(False, "subtract learned baselines, which lowers the variance")
-    rate: float = setting(0.1, "how fast the baselines learn", 0, 1)
+    rate: float = setting(0.1, "how fast the baselines learn", 0.0001, 1)
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class ExternalSampling(Sampling):
 
     kind = "external"
     baseline: bool = setting(False, "subtract learned baselines, which lowers the variance")
-    rate: float = setting(0.1, "how fast the baselines learn", 0, 1)
+    rate: float = setting(0.1, "how fast the baselines learn", 0.0001, 1)
 
 
 @dataclass(frozen=True)

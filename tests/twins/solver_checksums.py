@@ -1,0 +1,60 @@
+"""Prints a checksum for every solver on every game, as JSON: run compiled, plain and bounds-checked to compare."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import warnings
+
+import numpy as np
+
+import nebel
+from nebel.core.reach import explore
+from nebel.core.tree import grow
+from nebel.judge.best_response import Judge
+from nebel.solve.cfr import SCHEDULES, FullWidth
+from nebel.solve.sampled import Sampled
+from nebel.solve.settings import ChanceSampling, ExternalSampling, OutcomeSampling
+
+GAMES = ("kuhn", "leduc", "liars_dice(faces=2)", "goofspiel:3", "dark_hex:2x2")
+SAMPLERS = (
+    OutcomeSampling(),
+    OutcomeSampling(baseline=True, weights="linear", period=7),
+    ExternalSampling(weights="discounted", period=4),
+    ExternalSampling(baseline=True),
+    ChanceSampling(),
+)
+
+
+def digest(*arrays: np.ndarray) -> str:
+    return hashlib.sha256(b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)).hexdigest()[:16]
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")
+    sums = {}
+    for string in GAMES:
+        game = nebel.game(string)
+        for recall in ("perfect", *game.glances):
+            tree = grow(game, recall)
+            name = f"{string} {recall}"
+            sums[f"{name} tree"] = digest(*tree.nodes, *(a for side in tree.sides for a in side.points))
+            sums[f"{name} reach"] = str(explore(game, recall))
+            for method in SCHEDULES if string != "leduc" else ("dcfr", "pdcfr+"):
+                solver = FullWidth(tree, method)
+                solver.run(4)
+                sums[f"{name} {method}"] = digest(*solver.save().values())
+                verdict = Judge(tree).verdict(solver.strategies())
+                sums[f"{name} {method} verdict"] = repr(verdict)
+            for settings in SAMPLERS:
+                for walked in (tree, None):
+                    sampled = Sampled(game, recall, walked, settings, seed=3, memory=1 << 22)
+                    sampled.run(2 if settings.kind == "chance" else 20)
+                    shares = sampled.policy({}).shares
+                    label = f"{settings.kind}{' baseline' if settings.baseline else ''} {settings.weights}"
+                    sums[f"{name} {label} {'tree' if walked else 'rules'}"] = digest(*shares[0], *shares[1])
+    print(json.dumps(sums))
+
+
+if __name__ == "__main__":
+    main()
