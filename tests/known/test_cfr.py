@@ -50,7 +50,10 @@ def test_dcfr_plus_on_goofspiel() -> None:
     assert exploitability(grow(nebel.game("goofspiel:5")), "dcfr+", 1000) < 1e-8
 
 
-@pytest.mark.parametrize(("string", "value", "goal"), [("kuhn", -1 / 18, 1e-9), ("leduc", -0.0856064, 1e-5), ("liars_dice", -7 / 258, 2e-4)])
+VALUES = [("kuhn", -1 / 18, 1e-9), ("leduc", -0.0856064, 1e-5), ("liars_dice", -7 / 258, 2e-4)]
+
+
+@pytest.mark.parametrize(("string", "value", "goal"), VALUES)
 def test_values_of_games(string: str, value: float, goal: float) -> None:
     verdict = solve(Job(string, "pdcfr+" if string == "kuhn" else "dcfr+"), Budget(until=goal)).verdict
     assert verdict is not None

@@ -7,7 +7,6 @@ all states met before that its players cannot tell from it.
 from __future__ import annotations
 
 import random
-import re
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +18,7 @@ from nebel.core.checksum import plain_checksum, playout_checksum
 from nebel.core.conform_walk import Walk, count
 from nebel.core.findings import CHECKS, ENDS, PURE, RANGES, RULES, STATES, TWINS, Findings, reason
 from nebel.core.game import END, BaseGame, Game
-from nebel.core.rule import compiled, is_rule, plain_mode
+from nebel.core.rule import compiled, compiler_reason, is_rule, plain_mode
 from nebel.core.state import State, read_record
 
 PLAYOUTS = 200
@@ -133,7 +132,7 @@ def _check_compiled(game: Game, seed: int, findings: Findings) -> None:
             fast = playout_checksum(game, seed, PLAYOUTS)
         except Exception as error:
             faults = [fault for part in _parts(game) if (fault := _compile_fault(*part))]
-            for fault in faults or [f"the rules cannot be compiled together: {_compiler_reason(error)}"]:
+            for fault in faults or [f"the rules cannot be compiled together: {compiler_reason(error)}"]:
                 findings.add(TWINS, fault)
             return
         if fast != plain_checksum(game, seed, PLAYOUTS):
@@ -163,24 +162,8 @@ def _compile_fault(name: str, function: Any, arguments: tuple[Any, ...]) -> str 
     try:
         compiled(function).compile(tuple(numba.typeof(argument) for argument in arguments))
     except Exception as error:
-        return f"{name} cannot be compiled: {_compiler_reason(error, place)}"
+        return f"{name} cannot be compiled: {compiler_reason(error, place)}"
     return None
-
-
-def _compiler_reason(error: Exception, place: str = "") -> str:
-    """The compiler's page in one line: where, and why."""
-    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
-    lines = [line.strip() for line in text.splitlines() if line.strip() and "nopython mode pipeline" not in line]
-    why = lines[0] if lines else type(error).__name__
-    if why.endswith("found for signature:") and len(lines) > 1:
-        why = f"no way to compute {lines[1].removeprefix('>>>').strip()}"
-    untyped = re.match(r"Untyped global name '(\w+)'.*function", why)
-    if untyped:
-        why = f"it calls {untyped[1]!r}, which is neither a @rule nor known to the compiler"
-    location = re.findall(r'File "([^"]+)", line (\d+)', text)
-    if location:
-        place = f"{Path(location[0][0]).name}, line {location[0][1]}"
-    return f"{place}: {why}" if place else why
 
 
 def _first_difference(game: Game, seed: int) -> str:

@@ -14,11 +14,15 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import types
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
+
+from nebel.core.errors import BadRules
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -66,13 +70,48 @@ def prange(count: int) -> range:
 
 
 def kernel(function: F) -> F:
-    """Compile `function` with all rules it reaches, cached on disk (under NUMBA_DISABLE_JIT=1: leave it plain)."""
-    return function if plain_mode() else cast(F, _compile(function, cache=True))
+    """Compile `function` with all rules it reaches when it is first called, cached on disk (NUMBA_DISABLE_JIT=1: leave it plain)."""
+    return function if plain_mode() else cast(F, _Kernel(function))
 
 
 def parallel_kernel(function: F) -> F:
-    """Like `kernel`, with its `numba.prange` loops spread over threads."""
-    return function if plain_mode() else cast(F, _compile(function, cache=True, parallel=True))
+    """Like `kernel`, with its `prange` loops spread over threads."""
+    return function if plain_mode() else cast(F, _Kernel(function, parallel=True))
+
+
+class _Kernel:
+    """A function that will be compiled; until then Numba is not even imported."""
+
+    def __init__(self, function: Callable[..., Any], parallel: bool = False) -> None:
+        self._function, self._parallel = function, parallel
+        self._made: Any = None
+
+    def __call__(self, *args: Any) -> Any:
+        if self._made is not None:
+            return self._made(*args)
+        from numba.core.errors import NumbaError
+
+        self._made = _compile(self._function, cache=True, parallel=self._parallel)
+        try:
+            return self._made(*args)
+        except NumbaError as error:
+            raise BadRules(f"the rules cannot be compiled: {compiler_reason(error)}; nebel check GAME says which one") from error
+
+
+def compiler_reason(error: Exception, place: str = "") -> str:
+    """The compiler's page in one line: where, and why."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    lines = [line.strip() for line in text.splitlines() if line.strip() and "nopython mode pipeline" not in line]
+    why = lines[0] if lines else type(error).__name__
+    if why.endswith("found for signature:") and len(lines) > 1:
+        why = f"no way to compute {lines[1].removeprefix('>>>').strip()}"
+    untyped = re.match(r"Untyped global name '(\w+)'.*function", why)
+    if untyped:
+        why = f"it calls {untyped[1]!r}, which is neither a @rule nor known to the compiler"
+    location = re.findall(r'File "([^"]+)", line (\d+)', text)
+    if location:
+        place = f"{Path(location[0][0]).name}, line {location[0][1]}"
+    return f"{place}: {why}" if place else why
 
 
 def compiled(function: Callable[..., Any]) -> Any:
