@@ -24,7 +24,9 @@ def test_commands_run_as_printed(tmp_path: Path) -> None:
     assert len(COMMANDS) > 10
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     for command in COMMANDS:
-        done = subprocess.run(command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, input="call\n" * 9, check=False)
+        done = subprocess.run(
+            command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, input="call\n" * 9, check=False
+        )
         assert done.returncode == 0, f"{command}\n{done.stderr}"
         assert done.stdout, command
 

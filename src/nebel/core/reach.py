@@ -6,6 +6,7 @@ States are told apart by a 64-bit digest of their record: among a hundred millio
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,6 +56,7 @@ def lengthened(array: Any) -> Any:
     return longer
 
 
+@functools.lru_cache(maxsize=64)
 def _explorer(game: Game, recall: str) -> Any:
     start, turn, moves, play, _, _ = game.rules
     glancing = recall != PERFECT

@@ -1,7 +1,8 @@
 """The sequence form: what both solving and judging compute on a tree's arrays.
 
 A player's strategy is a vector over the own sequences ("reach": the product of the own probabilities along the sequence).
-What a sequence is worth against the opponent is one sparse product of payoffs and the opponent's reach.
+What a sequence is worth against the opponent is one sparse product of payoffs and the opponent's reach. Decision points
+with a single legal move decide nothing: here their sequence is the one that leads to them.
 """
 
 from __future__ import annotations
@@ -11,32 +12,74 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nebel.core.rule import rule
+from nebel.core.rule import kernel, rule
 from nebel.core.tree import Side, Tree
 
 
 class Half(NamedTuple):
-    """The arrays of a `Side` that compiled code reads."""
+    """One player's decision points with a choice, and payoffs as that player sees them."""
 
-    parent: Any
-    first: Any
-    spot: Any
-    visits: Any
-    row: Any
-    pay_first: Any
+    parent: Any  # by point: the own sequence that leads there
+    first: Any  # by point, one more than there are: its sequences
+    spot: Any  # by point: where its moves stand in a table
+    visits: Any  # by point: how many histories are there
+    row: Any  # by information state with a choice: the first and last-plus-one place in a table
+    pay_first: Any  # by sequence, one more than there are: its payoffs
     pay_other: Any
     pay_value: Any
 
+    @property
+    def sequences(self) -> int:
+        return len(self.pay_first) - 1
 
-def half(side: Side, sign: float) -> Half:
-    """One player's arrays, payoffs seen from that player."""
-    points, payoffs = side.points, side.payoffs
-    visits = points.visits.astype(np.float64)
-    return Half(points.parent, points.first, side.spot, visits, side.row, payoffs.first, payoffs.other, sign * payoffs.value)
+
+@kernel
+def _number(parent: Any, first: Any, number: Any) -> int:
+    """New numbers of sequences when single moves are left out; returns how many there are."""
+    number[0] = 0
+    used = 1
+    for i in range(parent.size):
+        if first[i + 1] - first[i] == 1:
+            number[first[i]] = number[parent[i]]
+        else:
+            for q in range(first[i], first[i + 1]):
+                number[q] = used
+                used += 1
+    return used
 
 
 def halves(tree: Tree) -> tuple[Half, Half]:
-    return half(tree.sides[0], 1.0), half(tree.sides[1], -1.0)
+    numbers = [np.empty(side.sequences, np.int32) for side in tree.sides]
+    used = [int(_number(side.points.parent, side.points.first, number)) for side, number in zip(tree.sides, numbers, strict=True)]
+    return (
+        _half(tree.sides[0], numbers[0], numbers[1], used[0], 1.0),
+        _half(tree.sides[1], numbers[1], numbers[0], used[1], -1.0),
+    )
+
+
+def with_choice(side: Side) -> NDArray[np.bool_]:
+    """By decision point: is there more than one legal move? `Half` has only those."""
+    return np.diff(side.points.first) > 1
+
+
+def _half(side: Side, number: NDArray[np.int32], others: NDArray[np.int32], used: int, sign: float) -> Half:
+    points, payoffs, kept = side.points, side.payoffs, with_choice(side)
+    own = np.repeat(number, np.diff(payoffs.first))
+    order = np.argsort(own, kind="stable")
+    pay_first = np.zeros(used + 1, np.int64)
+    np.cumsum(np.bincount(own, minlength=used), out=pay_first[1:])
+    first = np.append(1, 1 + np.cumsum(np.diff(points.first)[kept])).astype(np.int32)
+    row = np.stack([side.row[:-1], side.row[1:]], axis=1)[np.diff(side.row) > 1]
+    return Half(
+        parent=number[points.parent[kept]],
+        first=first,
+        spot=side.spot[kept],
+        visits=points.visits[kept].astype(np.float64),
+        row=np.ascontiguousarray(row),
+        pay_first=pay_first,
+        pay_other=others[payoffs.other[order]],
+        pay_value=sign * payoffs.value[order],
+    )
 
 
 @rule

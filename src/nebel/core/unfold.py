@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,7 @@ def find(mind: Any, token: Any, child: Any, parent: int, seen: int) -> int:
     return j
 
 
+@functools.lru_cache(maxsize=64)
 def _measurer(game: Game) -> Any:
     start, turn, moves, play, _, _ = game.rules
     depth, width = game.depth, game.width
@@ -111,6 +113,7 @@ def measure_rules(game: Game, limit: int) -> Size:
     return size._replace(complete=size.histories <= limit)
 
 
+@functools.lru_cache(maxsize=64)
 def _unfolder(game: Game, recall: str) -> Any:
     start, turn, moves, play, score, odds = game.rules
     look = look_away if recall == PERFECT else game.glances[recall].look

@@ -28,8 +28,9 @@ def brief(text: str) -> dict[str, str]:
 def dark_hex(rows: int = 3, cols: int = 3, abrupt: bool = False, leak: Literal["silent", "noisy", "flash"] = "silent") -> Game:
     """Hex in which you see only your own stones and those you bump into."""
     cells = rows * cols
-    if rows < 1 or cols < 1 or cells > 62:
-        raise UnknownGame(f"dark_hex: a board of {rows}x{cols} is not possible; rows and columns are at least 1, cells at most 62")
+    if rows < 1 or not 1 <= cols <= 26 or cells > 62:
+        limits = "rows and columns are at least 1, columns at most 26, cells at most 62"
+        raise UnknownGame(f"dark_hex: a board of {rows}x{cols} is not possible; {limits}")
     board = (1 << cells) - 1
     top, bottom = (1 << cols) - 1, ((1 << cols) - 1) << (cells - cols)
     left = sum(1 << (r * cols) for r in range(rows))
@@ -53,9 +54,8 @@ def dark_hex(rows: int = 3, cols: int = 3, abrupt: bool = False, leak: Literal["
         free = board & ~(s.stones[s.turn] | s.met[s.turn])
         count = 0
         for cell in range(cells):
-            if free >> cell & 1:
-                out[count] = cell
-                count += 1
+            out[count] = cell  # without a branch: which cells are free is hard to predict
+            count += free >> cell & 1
         return count
 
     @rule
@@ -139,7 +139,7 @@ def dark_hex(rows: int = 3, cols: int = 3, abrupt: bool = False, leak: Literal["
         state=record(stones=(int64, 2), met=(int64, 2), turn=int64, winner=int64),
         rules=Rules(start, turn, moves, play, score),
         actions=cells,
-        depth=2 * cells,
+        depth=2 * cells - 1,
         move_name=cell_name,
         sight_name=sight,
         glances={"board": Glance(own_and_met, key_text if wide else board_text, "own and discovered stones, not the order")},

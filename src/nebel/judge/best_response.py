@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nebel.core.rule import kernel
-from nebel.core.sequence import Half, halves, spread, weigh
+from nebel.core.sequence import Half, halves, spread, weigh, with_choice
 from nebel.core.tree import Tree
 
 Reals = NDArray[np.float64]
@@ -74,9 +74,9 @@ class Judge:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self.halves = halves(tree)
-        self._reach = tuple(np.empty(side.sequences) for side in tree.sides)
-        self._value = tuple(np.empty(side.sequences) for side in tree.sides)
-        self._best = tuple(np.empty(len(side.points.key), np.int64) for side in tree.sides)
+        self._reach = tuple(np.empty(side.sequences) for side in self.halves)
+        self._value = tuple(np.empty(side.sequences) for side in self.halves)
+        self._best = tuple(np.empty(len(side.parent), np.int64) for side in self.halves)
 
     def verdict(self, strategies: tuple[Reals, Reals]) -> Verdict:
         for p in range(2):
@@ -89,4 +89,6 @@ class Judge:
         """By decision point of `player`: the place of the best move among the legal ones."""
         _follow(self.halves[1 - player], strategies[1 - player], self._reach[1 - player])
         _respond(self.halves[player], self._reach[1 - player], self._value[player], self._best[player])
-        return self._best[player].copy()
+        best = np.zeros(len(self.tree.sides[player].points.key), np.int64)
+        best[with_choice(self.tree.sides[player])] = self._best[player]
+        return best

@@ -74,80 +74,91 @@ class Table(NamedTuple):
 
 
 @rule
-def match_regrets(side: Half, table: Table, weights: Any) -> None:
-    """The schedule's update of the regrets, and the strategy that follows from them."""
-    keep_gain, keep_loss, floor, foresee, guess = weights[0], weights[1], weights[2], weights[3], weights[4]
-    for i in range(side.row.size - 1):
-        first, last = side.row[i], side.row[i + 1]
-        total = 0.0
-        for k in range(first, last):
-            regret = table.regret[k]
-            regret = regret * (keep_gain if regret > 0.0 else keep_loss) + table.instant[k]
-            if floor > 0.0 and regret < 0.0:
-                regret = 0.0
-            table.regret[k] = regret
-            share = regret * foresee + guess * table.instant[k]
-            share = share if share > 0.0 else 0.0
-            table.strategy[k] = share
-            total += share
-        if total > 0.0:
-            for k in range(first, last):
-                table.strategy[k] /= total
-        else:
-            for k in range(first, last):
-                table.strategy[k] = 1.0 / (last - first)
-
-
-@rule
 def regret_of(side: Half, table: Table, merged: bool) -> None:
     """Instantaneous regrets from the values of the sequences, last decisions first."""
+    strategy, value, instant = table.strategy, table.value, table.instant
     if merged:
-        table.instant[:] = 0.0
+        instant[:] = 0.0
     for i in range(side.parent.size - 1, -1, -1):
         first, spot = side.first[i], side.spot[i]
         n = side.first[i + 1] - first
         mean = 0.0
         for a in range(n):
-            mean += table.strategy[spot + a] * table.value[first + a]
+            mean += strategy[spot + a] * value[first + a]
         if merged:
             for a in range(n):
-                table.instant[spot + a] += table.value[first + a] - mean
+                instant[spot + a] += value[first + a] - mean
         else:
             for a in range(n):
-                table.instant[spot + a] = table.value[first + a] - mean
-        table.value[side.parent[i]] += mean
+                instant[spot + a] = value[first + a] - mean
+        value[side.parent[i]] += mean
+
+
+@rule
+def match_regrets(side: Half, table: Table, weights: Any, tiny: float) -> None:
+    """The schedule's update of the regrets, and the strategy that follows from them. Moves of equal worth differ by rounding
+    alone: regrets below `tiny` count as none, or noise would turn equal shares into pure strategies."""
+    keep_gain, keep_loss, floor, foresee, guess = weights[0], weights[1], weights[2], weights[3], weights[4]
+    regrets, strategy, instant = table.regret, table.strategy, table.instant
+    for i in range(side.row.shape[0]):
+        first, last = side.row[i, 0], side.row[i, 1]
+        total = 0.0
+        for k in range(first, last):
+            regret = regrets[k]
+            regret = regret * (keep_gain if regret > 0.0 else keep_loss) + instant[k]
+            if floor > 0.0 and regret < 0.0:
+                regret = 0.0
+            regrets[k] = regret
+            share = regret * foresee + guess * instant[k]
+            share = share if share > tiny else 0.0
+            strategy[k] = share
+            total += share
+        if total > 0.0:
+            for k in range(first, last):
+                strategy[k] /= total
+        else:
+            for k in range(first, last):
+                strategy[k] = 1.0 / (last - first)
 
 
 @rule
 def add_average(side: Half, table: Table, keep: float, add: float, merged: bool) -> None:
     """Own reach of the strategy just played, into the average."""
-    if not merged:
-        for k in range(table.average.size):
-            table.average[k] = table.average[k] * keep + add * table.reach[k + 1]
-        return
-    for k in range(table.average.size):
-        table.average[k] *= keep
+    average, reach = table.average, table.reach
+    if merged:
+        for k in range(average.size):
+            average[k] *= keep
+        keep = 1.0
     for i in range(side.parent.size):
         first, spot = side.first[i], side.spot[i]
+        weight = add * side.visits[i] if merged else add
         for a in range(side.first[i + 1] - first):
-            table.average[spot + a] += add * side.visits[i] * table.reach[first + a]
+            average[spot + a] = average[spot + a] * keep + weight * reach[first + a]
+
+
+@rule
+def learn(side: Half, table: Table, weights: Any, merged: bool, tiny: float) -> None:
+    """From the values of the own sequences to the next strategy."""
+    regret_of(side, table, merged)
+    match_regrets(side, table, weights, tiny)
+    add_average(side, table, weights[5], weights[6], merged)
+    spread(side, table.strategy, table.reach)
 
 
 def sweeper(threads: int) -> Any:
     """The compiled sweep; with more threads each sums the payoffs of its part of the sequences, to the same result."""
 
-    def sweep(schedule: Any, sides: Any, tables: Any, merged: bool) -> None:
+    def sweep(schedule: Any, sides: Any, tables: Any, merged: bool, tiny: float) -> None:
+        first0, other0, pay0 = sides[0].pay_first, sides[0].pay_other, sides[0].pay_value
+        first1, other1, pay1 = sides[1].pay_first, sides[1].pay_other, sides[1].pay_value
+        reach0, reach1, value0, value1 = tables[0].reach, tables[1].reach, tables[0].value, tables[1].value
         for t in range(schedule.shape[0]):
-            weights = schedule[t]
-            for p in range(2):
-                side, table = sides[p], tables[p]
-                first, other, value, reach, worth = side.pay_first, side.pay_other, side.pay_value, tables[1 - p].reach, table.value
-                for part in prange(threads):
-                    weigh(first, other, value, reach, worth, part, threads)
-                regret_of(side, table, merged)
-                match_regrets(side, table, weights)
-                add_average(side, table, weights[5], weights[6], merged)
-                spread(side, table.strategy, table.reach)
+            for part in prange(threads):
+                weigh(first0, other0, pay0, reach1, value0, part, threads)
+            learn(sides[0], tables[0], schedule[t], merged, tiny)
+            for part in prange(threads):
+                weigh(first1, other1, pay1, reach0, value1, part, threads)
+            learn(sides[1], tables[1], schedule[t], merged, tiny)
 
     return parallel_kernel(sweep) if threads > 1 else kernel(sweep)
 
@@ -166,17 +177,18 @@ class FullWidth:
         self.iterations = 0
         self._halves = halves(tree)
         self._merged = any(side.states < len(side.points.key) for side in tree.sides)
-        self._tables = tuple(_table(side) for side in tree.sides)
+        self._tables = tuple(_table(side, half.sequences) for side, half in zip(tree.sides, self._halves, strict=True))
+        self._tiny = 1e-15 * float(np.abs(tree.nodes.score).max())
         self._refresh()
 
     def prepare(self) -> None:
         """Compile, or load what was compiled."""
-        self._sweep(np.zeros((0, len(Weights._fields))), self._halves, self._tables, self._merged)
+        self._sweep(np.zeros((0, len(Weights._fields))), self._halves, self._tables, self._merged, self._tiny)
 
     def run(self, iterations: int) -> None:
         while iterations > 0:
             count = min(iterations, 1 << 16)
-            self._sweep(weights_of(self.method, self.iterations + 1, count), self._halves, self._tables, self._merged)
+            self._sweep(weights_of(self.method, self.iterations + 1, count), self._halves, self._tables, self._merged, self._tiny)
             self.iterations += count
             iterations -= count
 
@@ -202,10 +214,10 @@ class FullWidth:
             _spread(self._halves[p], self._tables[p].strategy, self._tables[p].reach)
 
 
-def _table(side: Side) -> Table:
+def _table(side: Side, sequences: int) -> Table:
     places = len(side.move)
     by_place = (np.zeros(places), uniform_strategy(side), np.zeros(places), np.zeros(places))
-    return Table(*by_place, np.zeros(side.sequences), np.zeros(side.sequences))
+    return Table(*by_place, np.zeros(sequences), np.zeros(sequences))
 
 
 def shares_of(row: Any, average: Reals) -> Reals:

@@ -25,25 +25,25 @@ from nebel.solve.walk import Walker
 
 
 @rule
-def match_regrets(pool: Any, place: int, n: int, sigma: Any) -> None:
-    """The strategy that follows from n regrets: proportional to the positive ones, else equal shares."""
+def match_regrets(pool: Any, place: int, n: int, gains: Any) -> float:
+    """The strategy that follows from n regrets is proportional to `gains`, their positive parts (or all 1); returns the sum."""
     total = 0.0
     for i in range(n):
         regret = pool[place + i]
-        sigma[i] = regret if regret > 0.0 else 0.0
-        total += sigma[i]
+        gains[i] = regret if regret > 0.0 else 0.0
+        total += gains[i]
     if total > 0.0:
-        for i in range(n):
-            sigma[i] /= total
-    else:
-        for i in range(n):
-            sigma[i] = 1.0 / n
+        return total
+    for i in range(n):
+        gains[i] = 1.0
+    return float(n)
 
 
 @rule
-def pick(sigma: Any, n: int, u: float) -> int:
+def pick(gains: Any, n: int, u: float) -> int:
+    """A move drawn in proportion to `gains`, with u uniform below their sum."""
     for i in range(n - 1):
-        u -= sigma[i]
+        u -= gains[i]
         if u < 0.0:
             return i
     return n - 1
@@ -64,7 +64,8 @@ def outcome_sampler(walker: Walker) -> Any:
         chosen = np.empty(depth + 1, np.int64)
         chance_of = np.empty(depth + 1)  # of the choice, as sampled
         explored = np.empty(depth + 1)  # product of the traverser's sampling probabilities before this decision
-        sigma = np.empty((depth + 1, width))
+        gains = np.empty((depth + 1, width))
+        scale = np.empty(depth + 1)  # gains times this are probabilities
         touched = 0
         for t in range(2 * iterations):
             traverser = t & 1
@@ -80,18 +81,18 @@ def outcome_sampler(walker: Walker) -> Any:
                     p = turn(w, 0)
                     continue
                 k = row(w, 0, p, n)
-                mine = sigma[d]
-                match_regrets(pool, k, n, mine)
+                total = match_regrets(pool, k, n, gains[d])
+                scale[d] = 1.0 / total
                 u = uniform(rng)
                 if p == traverser:
                     if u < epsilon:
                         c = int(u / epsilon * n)
                     else:
-                        c = pick(mine, n, (u - epsilon) / (1.0 - epsilon))
-                    chance_of[d] = epsilon / n + (1.0 - epsilon) * mine[c]
+                        c = pick(gains[d], n, (u - epsilon) / (1.0 - epsilon) * total)
+                    chance_of[d] = epsilon / n + (1.0 - epsilon) * scale[d] * gains[d, c]
                 else:
-                    c = pick(mine, n, u)
-                    chance_of[d] = mine[c]
+                    c = pick(gains[d], n, u * total)
+                    chance_of[d] = scale[d] * gains[d, c]
                 who[d], count[d], place[d], chosen[d], explored[d] = p, n, k, c, product
                 if p == traverser:
                     product *= chance_of[d]
@@ -103,34 +104,34 @@ def outcome_sampler(walker: Walker) -> Any:
             value = score(w, 0) if traverser == 0 else -score(w, 0)
             for e in range(d - 1, -1, -1):
                 n, k, c = count[e], place[e], chosen[e]
+                share = scale[e] * gains[e, c]
+                step_weight = weight / explored[e]
                 if baseline:
                     half = k >> 1
                     sign = 1.0 if traverser == 0 else -1.0
                     mean = 0.0
                     for i in range(n):
-                        mean += sigma[e, i] * sign * guess[half + i]
+                        mean += gains[e, i] * guess[half + i]
+                    mean *= sign * scale[e]
                     held = sign * guess[half + c]
                     child = held + (value - held) / chance_of[e]
-                    mean += sigma[e, c] * (child - held)
+                    mean += share * (child - held)
                     if who[e] == traverser:
-                        scale = weight / explored[e]
                         for i in range(n):
                             estimate = child if i == c else sign * guess[half + i]
-                            pool[k + i] += scale * (estimate - mean)
+                            pool[k + i] += step_weight * (estimate - mean)
                     guess[half + c] += rate * sign * (value - held)
                     value = mean
                 else:
                     child = value / chance_of[e]
-                    value = sigma[e, c] * child
+                    value = share * child
                     if who[e] == traverser:
-                        scale = weight / explored[e]
                         for i in range(n):
-                            pool[k + i] -= scale * value
-                        pool[k + c] += scale * child
+                            pool[k + i] -= step_weight * value
+                        pool[k + c] += step_weight * child
                 if who[e] != traverser:
-                    scale = weight / explored[e]
                     for i in range(n):
-                        pool[k + n + i] += scale * sigma[e, i]
+                        pool[k + n + i] += step_weight * scale[e] * gains[e, i]
         return touched
 
     return run
@@ -179,7 +180,9 @@ def deep_sampler(walker: Walker, external: bool) -> Any:
                         last[d] = chosen[d] + 1
                     else:
                         place[d] = row(w, d, p, n)
-                        match_regrets(pool, place[d], n, sigma[d])
+                        scale = 1.0 / match_regrets(pool, place[d], n, sigma[d])
+                        for i in range(n):
+                            sigma[d, i] *= scale
                         if external and p != traverser:
                             chosen[d] = pick(sigma[d], n, uniform(rng))
                             last[d] = chosen[d] + 1

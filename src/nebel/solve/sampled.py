@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -19,7 +19,7 @@ from nebel.policy.table import Reals, Shares, TablePolicy, from_tree, sorted_sha
 from nebel.solve.cfr import shares_of
 from nebel.solve.mccfr import deep_sampler, outcome_sampler
 from nebel.solve.settings import Sampling
-from nebel.solve.walk import LOST, POOL, TREE_WALKER, USED, RuleWorld, rule_walker, rule_world, tree_world
+from nebel.solve.walk import LOST, POOL, TREE_WALKER, USED, RuleWorld, apart, rule_walker, rule_world, tree_world
 
 BYTES_A_PLACE = 8 * 3 + 1 + 4  # regret, average, pending or baseline; owner; move
 FIRST_SLOTS = 1 << 16
@@ -43,12 +43,13 @@ class Sampled:
         self.game, self.recall, self.tree, self.settings = game, recall, tree, settings
         self.iterations = 0
         self.nodes = 0
-        self._rngs = [generator(seed, thread) for thread in range(settings.threads)]
+        self._rngs = self._set_apart([generator(seed, thread) for thread in range(settings.threads)])
+        self._workers = ThreadPoolExecutor(settings.threads)
         if tree is not None:
             places = sum(len(side.move) for side in tree.sides)
             width, depth = int(tree.nodes.breadth.max()), tree.depth
             walker, world = TREE_WALKER, tree_world(tree)
-            self._worlds: list[Any] = [world._replace(at=world.at.copy()) for _ in self._rngs]
+            self._worlds: list[Any] = [world._replace(at=apart(world.at.shape)) for _ in self._rngs]
         else:
             assert isinstance(game, Game)
             places = max(memory // BYTES_A_PLACE, 4 * game.width)
@@ -63,6 +64,14 @@ class Sampled:
             self._run = outcome_sampler(walker)
         else:
             self._run = deep_sampler(walker, settings.kind == "external")
+
+    @staticmethod
+    def _set_apart(rows: Iterable[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
+        rngs = []
+        for row in rows:
+            rngs.append(apart((2,)))
+            rngs[-1][:] = row
+        return rngs
 
     def _share(self, shared: RuleWorld) -> None:
         """A world for each thread: private stacks, one table."""
@@ -103,8 +112,7 @@ class Sampled:
         if threads == 1:
             self.nodes += work(0)
         else:
-            with ThreadPoolExecutor(threads) as pool:
-                self.nodes += sum(pool.map(work, range(threads)))
+            self.nodes += sum(self._workers.map(work, range(threads)))
         if self.tree is None and self._worlds[0].counts[LOST]:
             raise TooLarge(
                 f"the table of {self._worlds[0].counts[USED]:,} information states is full; give more --memory, "
@@ -190,7 +198,7 @@ class Sampled:
     def restore(self, arrays: dict[str, NDArray[Any]], iterations: int) -> None:
         self.iterations = iterations
         self.nodes = int(arrays["nodes"][0])
-        self._rngs = [row.copy() for row in arrays["rng"]]
+        self._rngs = self._set_apart(arrays["rng"])
         used = len(arrays["pool"])
         if used > len(self._pool):
             raise TooLarge("the saved tables do not fit into this much memory; give at least the --memory of the first run")

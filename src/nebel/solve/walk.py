@@ -13,9 +13,11 @@ score(w, d)        at the end, what player 0 gets
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nebel.core.atomic import claim, fetch_add
 from nebel.core.game import Game
@@ -27,6 +29,16 @@ from nebel.core.unfold import look_away
 
 USED, POOL, LOST = 0, 1, 2
 """What a table counts: slots taken, numbers taken from the pool, and information states that found no room."""
+
+
+LINE = 16
+"""Numbers to either side that keep two threads' arrays off each other's cache lines."""
+
+
+def apart(shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """Zeros that one thread can write to without slowing another down."""
+    size = math.prod(shape)
+    return np.zeros(size + 2 * LINE, np.int64)[LINE : LINE + size].reshape(shape)
 
 
 class Walker(NamedTuple):
@@ -111,7 +123,7 @@ def tree_world(tree: Tree) -> TreeWorld:
     for p in range(2):
         mine = np.flatnonzero(nodes.turn == p)
         row[mine] = 2 * (base[p] + tree.sides[p].spot[nodes.point[mine]].astype(np.int64))
-    return TreeWorld(np.zeros(tree.depth + 2, np.int64), nodes.turn, nodes.first, nodes.breadth, nodes.odds, nodes.score, row)
+    return TreeWorld(apart((tree.depth + 2,)), nodes.turn, nodes.first, nodes.breadth, nodes.odds, nodes.score, row)
 
 
 def rule_walker(game: Game, recall: str) -> Walker:
@@ -198,11 +210,11 @@ def rule_world(game: Game, depth: int, slots: int, rows: int) -> RuleWorld:
     """Room for `slots` (a power of two) keys and `rows` numbers a kind; the first numbers are the spill for those without room."""
     counts = np.array([0, 2 * game.width, 0], np.int64)
     return RuleWorld(
-        states=game.blank(depth),
-        memory=np.zeros((depth, 2), np.int64),
-        legal=np.zeros((depth, game.width), np.int64),
-        odds=np.zeros(game.width),
-        seen=np.zeros(2, np.int64),
+        states=game.blank(depth + 2 * LINE)[LINE:-LINE],
+        memory=apart((depth, 2)),
+        legal=apart((depth, game.width)),
+        odds=apart((game.width,)).view(np.float64),
+        seen=apart((2,)),
         table=np.zeros(2 * slots, np.int64),
         counts=counts,
         owner=np.zeros(rows, np.int8),
