@@ -45,6 +45,12 @@ def main(argv: list[str] | None = None) -> int:
     except BrokenPipeError:  # whoever was reading has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        say(f"nebel: {error.filename or 'the system'}: {error.strerror or error}", to_error=True)
+        return 2
+    except MemoryError:
+        say("nebel: out of memory; give less --memory, or take a smaller variant or a sampling method", to_error=True)
+        return 2
 
 
 def _run(words: list[str]) -> int:

@@ -74,7 +74,7 @@ def _sizes(game: BaseGame, recall: str) -> dict[str, Any]:
     if isinstance(game, Game):
         from nebel.core.reach import explore
 
-        reach = explore(game, recall, limit=40_000_000)
+        reach = explore(game, recall)
         if reach is not None and reach.histories is not None:
             counts = {"histories": reach.histories, "terminals": reach.terminals, "information_states": reach.information_states}
             return {**facts, **counts, "choices": None, "states": reach.states, "exact": True}

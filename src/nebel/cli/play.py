@@ -17,7 +17,7 @@ from nebel.policy.table import Policy, TablePolicy
 
 def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument("game", metavar="GAME", help="a game string, for example leduc")
-    parser.add_argument("--against", default="uniform", metavar="AGENT", help="uniform, or a policy file (default: uniform)")
+    parser.add_argument("--against", default="random", metavar="AGENT", help="random, or a policy file (default: random)")
     parser.add_argument("--seat", type=int, default=0, choices=(0, 1), help="yours; player 0 begins (default: 0)")
     parser.add_argument("--seed", type=int, default=1, help="of chance and of the agent (default: 1)")
     parser.add_argument("--record", type=Path, metavar="FILE", help="write the game here when it ends")

@@ -59,8 +59,8 @@ def run(args: argparse.Namespace) -> int:
     else:
         job = Job(args.game, method, **choices, settings=settings)
 
-    def sized(sizing: Sizing) -> None:
-        say(_size_report(sizing), to_error=True)
+    def sized(sizing: Sizing, pace: float) -> None:
+        say(_size_report(sizing, pace, budget.iterations), to_error=True)
 
     with progress_bar(args.json) as bar:
 
@@ -104,10 +104,7 @@ def _folder(args: argparse.Namespace) -> tuple[Path | None, bool]:
         if args.run and Path(args.resume) != args.run:
             raise BadSetting(f"--run {args.run} and --resume {args.resume} name two folders; give one")
         return Path(args.resume), True
-    folder = args.run or (args.out.with_name(args.out.name + ".run") if args.out else None)
-    if folder and not args.run and args.resume is None:
-        shutil.rmtree(folder, ignore_errors=True)  # left over from a run that nobody went on with
-    return folder, args.resume is not None
+    return args.run or (args.out.with_name(args.out.name + ".run") if args.out else None), args.resume is not None
 
 
 def _refuse_changes(args: argparse.Namespace, folder: Path | None, settings: dict[str, Any]) -> None:
@@ -128,11 +125,12 @@ def _refuse_changes(args: argparse.Namespace, folder: Path | None, settings: dic
             raise BadSetting(f"the run in {folder} has {name} {before}, not {value}; leave it out to go on, or start a new run")
 
 
-def _size_report(sizing: Any) -> str:
+def _size_report(sizing: Any, pace: float, iterations: int | None) -> str:
+    time = f"{pace:.2g} s an iteration" + (f", about {pace * iterations:.2g} s in all" if iterations else "")
     if sizing.tree is None:
-        return f"about {sizing.histories:.2g} histories: too large to enumerate, so the rules are sampled and nothing is judged exactly"
+        return f"about {sizing.histories:.2g} histories: too large to enumerate or to judge exactly, so the rules are sampled; {time}"
     states = " + ".join(f"{n:,}" for n in sizing.information_states)
-    return f"{int(sizing.histories):,} histories, {states} information states, {sizing.bytes / 1e6:,.1f} MB"
+    return f"{int(sizing.histories):,} histories, {states} information states, {sizing.bytes / 1e6:,.1f} MB; {time}"
 
 
 def _tell(facts: dict[str, Any]) -> None:

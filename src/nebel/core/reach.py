@@ -30,30 +30,13 @@ class Reach(NamedTuple):
 
 
 @rule
-def insert(table: Any, key: Any) -> int:
-    """The slot of `key`, or of the free place where it belongs, in a table with keys at even and numbers at odd places."""
-    mask = (table.size >> 1) - 1
+def find(table: Any, key: Any) -> int:
+    """The place of `key` in a hash table, or the free place where it belongs."""
+    mask = table.shape[0] - 1
     slot = fold(key, 1) & mask
-    while table[2 * slot] != 0 and table[2 * slot] != key:
+    while table[slot, 0] != 0 and table[slot, 0] != key:
         slot = (slot + 1) & mask
-    return 2 * slot
-
-
-@rule
-def doubled(table: Any) -> Any:
-    larger = np.zeros(2 * table.size, np.int64)
-    for i in range(0, table.size, 2):
-        if table[i] != 0:
-            slot = insert(larger, table[i])
-            larger[slot], larger[slot + 1] = table[i], table[i + 1]
-    return larger
-
-
-@rule
-def lengthened(array: Any) -> Any:
-    longer = np.zeros(2 * array.size, array.dtype)
-    longer[: array.size] = array
-    return longer
+    return slot
 
 
 @functools.lru_cache(maxsize=64)
@@ -64,24 +47,22 @@ def _explorer(game: Game, recall: str) -> Any:
     depth, width = game.depth, game.width
 
     @kernel
-    def explore(states: Any, words: Any, limit: int) -> Any:
+    def explore(states: Any, words: Any, table: Any, sights: Any, paths: Any, ends: Any) -> Any:
+        """`table`: digest of a state and its number. `sights`: what is seen at a glance. By number, `paths`: histories from a state
+        on (0 while they are being counted), and `ends`. Stops when the tables are nearly full."""
         seen = np.zeros(2, np.int64)
         legal = np.zeros((depth + 1, width), np.int64)
         count = np.zeros(depth + 1, np.int64)
         chosen = np.zeros(depth + 1, np.int64)
         number = np.zeros(depth + 1, np.int64)
         sum_paths, sum_ends = np.zeros(depth + 1, np.int64), np.zeros(depth + 1, np.int64)
-        table = np.zeros(1 << 17, np.int64)  # digest of a state -> its number
-        sights = np.zeros(1 << 17, np.int64)  # what is seen at a glance -> by whom
-        paths = np.zeros(1 << 16, np.int64)  # histories from a state on; 0 while they are being counted
-        ends = np.zeros(1 << 16, np.int64)
         glances = np.zeros(2, np.int64)
-        used, all_glances, cyclic, huge = 0, 0, False, False
+        used, cyclic, huge = 0, False, False
         got_paths, got_ends = np.int64(0), np.int64(0)  # of the state just left
         d = 0
         start(states[0])
         entering = True
-        while d >= 0 and used < limit:
+        while d >= 0 and used + 1 < paths.size:
             if entering:
                 who = turn(states[d])
                 if who == END:
@@ -92,28 +73,21 @@ def _explorer(game: Game, recall: str) -> Any:
                 key = np.int64(1)
                 for j in range(words.shape[1]):
                     key = fold(key, words[d, j])
-                slot = insert(table, key)
-                if table[slot] == key:
-                    got_paths, got_ends = paths[table[slot + 1]], ends[table[slot + 1]]
+                slot = find(table, key)
+                if table[slot, 0] == key:
+                    got_paths, got_ends = paths[table[slot, 1]], ends[table[slot, 1]]
                     cyclic = cyclic or got_paths == 0
                     d -= 1
                     entering = False
                     continue
                 used += 1
-                table[slot], table[slot + 1] = key, used
-                if 4 * used > table.size:
-                    table = doubled(table)
-                if used + 1 == paths.size:
-                    paths, ends = lengthened(paths), lengthened(ends)
+                table[slot, 0], table[slot, 1] = key, used
                 if glancing and who >= 0:
                     sight = 2 * np.int64(look(states[d], who)) + who + 1
-                    slot = insert(sights, sight)
-                    if sights[slot] == 0:
-                        sights[slot] = sight
+                    slot = find(sights, sight)
+                    if sights[slot, 0] == 0:
+                        sights[slot, 0] = sight
                         glances[who] += 1
-                        all_glances += 1
-                        if 4 * all_glances > sights.size:
-                            sights = doubled(sights)
                 count[d] = moves(states[d], legal[d])
                 number[d], chosen[d], sum_paths[d], sum_ends[d] = used, 0, 1, 0
             else:
@@ -136,14 +110,21 @@ def _explorer(game: Game, recall: str) -> Any:
     return explore
 
 
-def explore(game: Game, recall: str = PERFECT, limit: int = 200_000_000) -> Reach | None:
-    """Visit every distinct state once; None if there are more than `limit`."""
-    states = game.blank(game.depth + 2)
-    words = states.view(np.int64).reshape(len(states), -1)
-    with np.errstate(over="ignore"):
-        used, paths, ends, first, second, cyclic, huge, complete = _explorer(game, recall)(states, words, limit)
-    if not complete:
-        return None
+def explore(game: Game, recall: str = PERFECT, slots: int = 1 << 26) -> Reach | None:
+    """Visit every distinct state once; None if that takes a table of more than `slots` (a power of two)."""
+    room = min(1 << 17, slots)
+    while True:
+        states = game.blank(game.depth + 2)
+        words = states.view(np.int64).reshape(len(states), -1)
+        sights = np.zeros((room if recall != PERFECT else 1, 1), np.int64)
+        tables = (np.zeros((room, 2), np.int64), sights, np.zeros(room * 3 // 4, np.int64), np.zeros(room * 3 // 4, np.int64))
+        with np.errstate(over="ignore"):
+            used, paths, ends, first, second, cyclic, huge, complete = _explorer(game, recall)(states, words, *tables)
+        if complete:
+            break
+        if room == slots:
+            return None
+        room = min(8 * room, slots)  # starting anew costs an eighth, and spares all growing on the way
     countable = not (cyclic or huge)
     return Reach(
         int(used),

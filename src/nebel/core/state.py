@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -194,9 +195,9 @@ def read_record(text: str, game: BaseGame | None = None) -> State:
     from nebel.core.registry import load
 
     lines = text.splitlines()
-    headers = [line for line in lines if line.startswith("[")]
+    headers = list(itertools.takewhile(lambda line: line.startswith("["), lines))
     named = next((line[7:-2] for line in headers if line.startswith('[Game "') and line.endswith('"]')), None)
     if named is None:
         raise BadFile('not a record: the line [Game "..."] is missing')
     state = (game or load(named)).start()
-    return state.play([word for line in lines if not line.startswith("[") for word in line.split()])
+    return state.play([word for line in lines[len(headers) :] for word in line.split()])

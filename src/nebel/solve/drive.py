@@ -19,7 +19,7 @@ from nebel.core.game import BaseGame, Game
 from nebel.core.registry import load
 from nebel.core.settings import Settings, setting
 from nebel.core.state import resolve_recall
-from nebel.core.tree import DEFAULT_LIMIT, Size, Tree, estimate, grow, measure
+from nebel.core.tree import Size, Tree, estimate, grow, measure
 from nebel.judge.best_response import Judge, Verdict
 from nebel.policy.io import read_arrays, save_policy, write_arrays
 from nebel.policy.table import TablePolicy
@@ -99,7 +99,7 @@ class Result:
 def size_up(game: BaseGame, method: str, recall: str, memory: float) -> Sizing:
     """Enumerate what fits; refuse what cannot fit, and say what would."""
     room = int(memory * GIGABYTE)
-    limit = min(DEFAULT_LIMIT, room // 100) if isinstance(game, Game) else PLAIN_LIMIT
+    limit = min(room // 60, 2**31 - 1) if isinstance(game, Game) else PLAIN_LIMIT
     size = measure(game, limit)
     if size.complete and size.bytes <= room:
         tree = grow(game, recall, limit)
@@ -203,7 +203,7 @@ def solve(
     budget: Budget | None = None,
     folder: Path | None = None,
     resume: bool = False,
-    sized: Callable[[Sizing], None] = lambda sizing: None,
+    sized: Callable[[Sizing, float], None] = lambda sizing, pace: None,
     progress: Callable[[Progress], None] = lambda progress: None,
     checkpoint_every: float = 10.0,
 ) -> Result:
@@ -226,7 +226,6 @@ def solve(
     sizing = size_up(game, job.method, job.recall, job.memory)
     if budget.until is not None and sizing.tree is None:
         raise TooLarge(f"{job.game} is too large to judge exactly, so --until cannot be met; give --iterations or --seconds")
-    sized(sizing)
     solver = make_solver(game, job, sizing.tree)
     judge = Judge(sizing.tree) if sizing.tree else None
     before = 0.0
@@ -235,7 +234,7 @@ def solve(
     elif run:
         before = run.restore(solver)
     clock = _Loop(solver, judge, budget, run, progress, before, checkpoint_every)
-    verdict = clock.run()
+    verdict = clock.run(lambda pace: sized(sizing, pace))
     facts = {"method": job.method, "settings": job.settings, "seed": job.seed, "iterations": solver.iterations}
     policy = solver.policy(facts)
     if run:
@@ -255,10 +254,15 @@ class _Loop:
         self._pace = 1.0  # iterations that take about a tenth of a second
         self._verdict: Verdict | None = None
 
-    def run(self) -> Verdict | None:
+    def run(self, first: Callable[[float], None]) -> Verdict | None:
+        """Iterate until the budget is spent; `first` hears how long the first iteration took."""
         self.solver.prepare()
         saved = time.monotonic()
         try:
+            if not self._done():
+                before = self.seconds
+                self._chunk(self.solver.iterations + 1)
+                first(self.seconds - before)
             while not self._done():
                 stop = self._next_judgement()
                 while self.solver.iterations < stop and not self._out_of_time():
