@@ -50,9 +50,8 @@ def main() -> None:
                 for walked in (tree, None):
                     sampled = Sampled(game, recall, walked, settings, seed=3, memory=1 << 22)
                     sampled.run(2 if settings.kind == "chance" else 20)
-                    shares = sampled.policy({}).shares
                     label = f"{settings.kind}{' baseline' if settings.baseline else ''} {settings.weights}"
-                    sums[f"{name} {label} {'tree' if walked else 'rules'}"] = digest(*shares[0], *shares[1])
+                    sums[f"{name} {label} {'tree' if walked else 'rules'}"] = digest(*sampled.policy({}).on_tree(tree).strategies)
     print(json.dumps(sums))
 
 

@@ -100,8 +100,7 @@ def _build(factory: Callable[..., Any], name: str, options: dict[str, str]) -> B
         raise
     except (TypeError, ValueError) as error:
         raise UnknownGame(f"{name}{values or ''} cannot be made: {error}") from error
-    chosen = [f"{k}={_text(v)}" for k, v in values.items() if v != parameters[k].default]
-    string = f"{name}({','.join(chosen)})" if chosen else name
+    string = _canonical(name, {p.name: values.get(p.name, p.default) for p in parameters.values()}, parameters)
     if isinstance(made, Game):
         return dataclasses.replace(made, string=string)
     if isinstance(made, BaseGame):
@@ -110,6 +109,13 @@ def _build(factory: Callable[..., Any], name: str, options: dict[str, str]) -> B
     from nebel.core.plain import PlainGame
 
     return PlainGame(made, string)
+
+
+def _canonical(name: str, values: dict[str, Any], parameters: Any) -> str:
+    """One string for one game: its sizes (whole numbers) and whatever else is not the default."""
+    shown = [k for k, v in values.items() if v != parameters[k].default or type(v) is int]
+    changed = any(v != parameters[k].default for k, v in values.items())
+    return f"{name}({','.join(f'{k}={_text(values[k])}' for k in shown)})" if changed else name
 
 
 def _text(value: Any) -> str:

@@ -48,7 +48,7 @@ class Budget(Settings):
     """When to stop: whichever comes first."""
 
     iterations: int | None = setting(None, "stop after this many iterations")
-    seconds: float | None = setting(None, "stop after this much solving time (default, if no other budget is given: 10)")
+    seconds: float | None = setting(None, "stop after this much solving time (if no budget is given: 10, or exploitability 1e-6)")
     until: float | None = setting(None, "stop when exploitability is at most this")
 
     def __post_init__(self) -> None:
@@ -209,8 +209,6 @@ def solve(
 ) -> Result:
     """Solve a game. With a folder the run can be killed at any moment and resumed to the same result."""
     budget = budget or Budget()
-    if budget == Budget():
-        budget = Budget(seconds=10.0)
     run = Folder(folder) if folder else None
     then = ""
     if resume:
@@ -224,6 +222,8 @@ def solve(
     if then and then != game.fingerprint:
         raise BadFile(f"the rules of {job.game} have changed since the run in {folder} began; start a new one")
     sizing = size_up(game, job.method, job.recall, job.memory)
+    if budget == Budget():
+        budget = Budget(seconds=10.0, until=1e-6 if sizing.tree else None)
     if budget.until is not None and sizing.tree is None:
         raise TooLarge(f"{job.game} is too large to judge exactly, so --until cannot be met; give --iterations or --seconds")
     solver = make_solver(game, job, sizing.tree)
@@ -255,14 +255,11 @@ class _Loop:
         self._verdict: Verdict | None = None
 
     def run(self, first: Callable[[float], None]) -> Verdict | None:
-        """Iterate until the budget is spent; `first` hears how long the first iteration took."""
+        """Iterate until the budget is spent; `first` hears how long the first iterations took, each."""
         self.solver.prepare()
         saved = time.monotonic()
         try:
-            if not self._done():
-                before = self.seconds
-                self._chunk(self.solver.iterations + 1)
-                first(self.seconds - before)
+            first(self._warm_up())
             while not self._done():
                 stop = self._next_judgement()
                 while self.solver.iterations < stop and not self._out_of_time():
@@ -282,6 +279,15 @@ class _Loop:
             self.folder.save(self.solver, self.seconds)
         return self._verdict
 
+    def _warm_up(self) -> float:
+        """A few milliseconds of iterations, up to the first judgement; returns the pace of the last of them."""
+        begin, pace, stop = self.seconds, 0.0, self._next_judgement()
+        while self.seconds - begin < 0.005 and self.solver.iterations < stop and not self._done():
+            before, done = self.seconds, self.solver.iterations
+            self._chunk(stop)
+            pace = (self.seconds - before) / (self.solver.iterations - done)
+        return pace
+
     def _chunk(self, stop: int) -> None:
         count = min(stop - self.solver.iterations, max(1, int(self._pace)))
         if self.budget.seconds is not None and self._pace > 1:
@@ -295,9 +301,8 @@ class _Loop:
 
     def _next_judgement(self) -> int:
         done = self.solver.iterations
-        stop = max(done + 1, math.ceil(done * 1.1))
-        if isinstance(self.solver, Sampled):  # an iteration is much cheaper than a judgement
-            stop = max(stop, done + 100)
+        # a sampled iteration is much cheaper than a judgement
+        stop = max(done + (100 if isinstance(self.solver, Sampled) else 10), math.ceil(done * 1.1))
         return min(stop, self.budget.iterations) if self.budget.iterations else stop
 
     def _out_of_time(self) -> bool:
