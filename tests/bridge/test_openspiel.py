@@ -106,7 +106,7 @@ def test_figures_in_openspiel():
     assert (game.min_utility(), game.max_utility(), game.max_chance_nodes_in_history()) == (-2, 2, 2)
     assert game.get_type().chance_mode == pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC
     large = to_openspiel(nebel.game("dark_hex:4x3"))
-    assert (large.num_distinct_actions(), large.max_chance_outcomes(), large.max_game_length()) == (12, 0, 24)
+    assert (large.num_distinct_actions(), large.max_chance_outcomes(), large.max_game_length()) == (12, 0, 23)
     assert large.get_type().chance_mode == pyspiel.GameType.ChanceMode.DETERMINISTIC
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib
 import importlib.util
 import inspect
@@ -46,7 +47,13 @@ def load(string: str) -> BaseGame:
         if not hasattr(module, "brief"):
             raise UnknownGame(f"{name} has no short form; write {name}(option=value,...)")
         options = module.brief(brief)
-    return _build(getattr(module, name), name, options)
+    return _built_in(name, tuple(options.items()))
+
+
+@functools.lru_cache(maxsize=128)
+def _built_in(name: str, options: tuple[tuple[str, str], ...]) -> BaseGame:
+    """Made once in a process, and with it what was compiled for it."""
+    return _build(getattr(importlib.import_module(f"nebel.games.{name}"), name), name, dict(options))
 
 
 def describe(name: str) -> tuple[str, dict[str, str]]:
