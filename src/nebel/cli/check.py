@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 
 from nebel.cli.screen import emit, say
+from nebel.core.errors import BadSetting
 
 
 def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument("game", metavar="GAME", help="a game string, or path/to/file.py:factory")
+    parser.add_argument("--steps", type=int, default=20_000, help="states to look at in a game that is larger (default: 20000)")
     parser.add_argument("--seed", type=int, default=1, help="of the random play in large games (default: 1)")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
 
@@ -17,7 +19,9 @@ def run(args: argparse.Namespace) -> int:
     from nebel.core.conform import conform
     from nebel.core.registry import load
 
-    report = conform(load(args.game), seed=args.seed)
+    if args.steps < 1:
+        raise BadSetting(f"--steps {args.steps} is out of range: it must be at least 1")
+    report = conform(load(args.game), args.seed, args.steps)
     if args.json:
         checks = [{"name": c.name, "passed": c.passed, "detail": c.detail} for c in report.checks]
         emit({"game": report.game, "ok": report.ok, "coverage": report.coverage, "findings": report.findings, "checks": checks})

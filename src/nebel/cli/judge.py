@@ -12,7 +12,6 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument("policy", metavar="POLICY", help="a policy file, or uniform")
     parser.add_argument("--game", help="the game (a policy file knows its own)")
     parser.add_argument("--by", default="exact", choices=("exact",), help="how to judge (default: exact)")
-    parser.add_argument("--recall", help="of the uniform policy: what it remembers makes no difference; accepted for symmetry")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
 
 

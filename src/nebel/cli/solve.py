@@ -68,7 +68,12 @@ def run(args: argparse.Namespace) -> int:
             known = f"exploitability {news.verdict.exploitability:.3g}" if news.verdict else "too large to judge exactly"
             bar(news.share, f"{news.iterations:,} iterations, {known}")
 
-        result = solve(job, budget, folder, resume, sized, progress, args.checkpoint_every)
+        try:
+            result = solve(job, budget, folder, resume, sized, progress, args.checkpoint_every)
+        except KeyboardInterrupt:
+            if folder:
+                say(f"stopped; nebel solve --resume {folder} goes on from here", to_error=True)
+            raise
     if args.out:
         save_policy(result.policy, args.out)
         if not args.run and not args.resume and folder:

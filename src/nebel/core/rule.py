@@ -29,6 +29,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 _MARK = "__nebel_rule__"
 _COMPILED = "__nebel_compiled__"
 _NATIVE = "__nebel_native__"
+_BUSY = "__nebel_busy__"
 _OPTIONS = {"error_model": "numpy", "nogil": True, "forceinline": True}
 
 
@@ -117,8 +118,14 @@ def compiler_reason(error: Exception, place: str = "") -> str:
 def compiled(function: Callable[..., Any]) -> Any:
     """The compiled twin of a rule, made once."""
     if not hasattr(function, _COMPILED):
-        make = getattr(function, _NATIVE, None)
-        twin = _named(make(), identity(function)) if make else _compile(function, cache=False)
+        if getattr(function, _BUSY, False):
+            raise BadRules(f"the rule {function.__name__} calls itself; rules are compiled into each other, so use a loop")
+        setattr(function, _BUSY, True)
+        try:
+            make = getattr(function, _NATIVE, None)
+            twin = _named(make(), identity(function)) if make else _compile(function, cache=False)
+        finally:
+            delattr(function, _BUSY)
         setattr(function, _COMPILED, twin)
     return getattr(function, _COMPILED)
 

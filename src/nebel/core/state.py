@@ -11,7 +11,7 @@ import numpy as np
 from nebel.core.errors import BadFile, BadSetting, IllegalMove, Problem
 from nebel.core.game import CHANCE, END, BaseGame, text_picture
 from nebel.core.recall import PERFECT, blank_memory, remember_move, remember_sight
-from nebel.core.rng import uniform
+from nebel.core.rng import generator, uniform
 
 Seat = Literal[0, 1, "truth"] | int
 
@@ -88,8 +88,9 @@ class State:
             self.push(move)
         return self
 
-    def deal(self, rng: Any) -> State:
-        """Let chance move until a player is to move, with `rng` from `nebel.core.rng.generator`."""
+    def deal(self, seed: Any) -> State:
+        """Let chance move until a player is to move. `seed` is a number, or a generator from `nebel.core.rng` that goes on."""
+        rng = generator(seed, len(self.steps)) if isinstance(seed, int) else seed
         while self.turn == CHANCE:
             options, odds = self.options(), self.odds()
             with np.errstate(over="ignore"):
