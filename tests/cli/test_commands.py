@@ -98,6 +98,8 @@ BAD = [
     (["solve", "leduc", "--memory", "-1"], "--memory -1 is out of range"),
     (["solve", "dark_hex:4x3", "--with", "cfr"], "outcome-sampling"),
     (["solve", "dark_hex:5x5", "--with", "outcome-sampling", "--until", "0.1"], "too large to judge exactly"),
+    (["solve", "dark_hex:4x3", "--with", "chance-sampled"], "one traversal of dark_hex(rows=4,cols=3) with chance-sampled meets about"),
+    (["solve", "dark_hex:5x5", "--with", "external-sampling"], "take --with outcome-sampling"),
     (["solve", "leduc", "--resume"], "--resume needs"),
     (["solve", "--resume", "nowhere"], "holds no run to resume"),
     (["solve", "missing.py:game"], "no file missing.py"),

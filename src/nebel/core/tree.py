@@ -8,6 +8,7 @@ then one row of a solver's tables, while a best response still tells the points 
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nebel.core.errors import BadRules, TooLarge
-from nebel.core.game import END, BaseGame, Game
+from nebel.core.game import CHANCE, END, BaseGame, Game
 from nebel.core.recall import PERFECT
 from nebel.core.rng import generator, uniform
 from nebel.core.state import State, resolve_recall
@@ -152,8 +153,9 @@ def measure(game: BaseGame, limit: int = DEFAULT_LIMIT) -> Size:
     return measure_plain(game, limit)
 
 
-def estimate(game: BaseGame, probes: int = 200, seed: int = 1) -> float:
-    """About how many histories a game has that is too large to count (Knuth 1975: products of breadths along random histories)."""
+def estimate(game: BaseGame, follow: Container[int] = (CHANCE, 0, 1), probes: int = 200, seed: int = 1) -> float:
+    """About how many histories are met if all options of those in `follow`, and a random one of the others, are followed
+    (Knuth 1975: products of breadths along random histories)."""
     rng = generator(seed)
     total = 0.0
     for _ in range(probes):
@@ -161,7 +163,7 @@ def estimate(game: BaseGame, probes: int = 200, seed: int = 1) -> float:
         total += 1
         while game.turn_at(position) != END:
             options = game.options_at(position)
-            product *= len(options)
+            product *= len(options) if game.turn_at(position) in follow else 1
             total += product
             with np.errstate(over="ignore"):
                 position, _ = game.after(position, options[int(uniform(rng) * len(options))])

@@ -74,9 +74,35 @@ class Table(NamedTuple):
 
 
 @rule
-def regret_of(side: Half, table: Table, merged: bool) -> None:
-    """Instantaneous regrets from the values of the sequences, last decisions first."""
-    strategy, value, instant = table.strategy, table.value, table.instant
+def match_regrets(table: Table, first: int, last: int, weights: Any, tiny: float) -> None:
+    """The schedule's update of an information state's regrets, and the strategy that follows. Moves of equal worth differ by
+    rounding alone: regrets below `tiny` count as none, or noise would turn equal shares into pure strategies."""
+    keep_gain, keep_loss, floor, foresee, guess = weights
+    total = 0.0
+    for k in range(first, last):
+        regret = table.regret[k]
+        regret = regret * (keep_gain if regret > 0.0 else keep_loss) + table.instant[k]
+        if floor > 0.0 and regret < 0.0:
+            regret = 0.0
+        table.regret[k] = regret
+        share = regret * foresee + guess * table.instant[k]
+        share = share if share > tiny else 0.0
+        table.strategy[k] = share
+        total += share
+    if total > 0.0:
+        scale = 1.0 / total
+        for k in range(first, last):
+            table.strategy[k] *= scale
+    else:
+        for k in range(first, last):
+            table.strategy[k] = 1.0 / (last - first)
+
+
+@rule
+def improve(side: Half, table: Table, weights: Any, merged: bool, tiny: float) -> None:
+    """Regrets from the values of the own sequences, last decisions first, and new strategies. Points that share an information
+    state add up their regrets before it changes."""
+    value, instant = table.value, table.instant
     if merged:
         instant[:] = 0.0
     for i in range(side.parent.size - 1, -1, -1):
@@ -84,65 +110,42 @@ def regret_of(side: Half, table: Table, merged: bool) -> None:
         n = side.first[i + 1] - first
         mean = 0.0
         for a in range(n):
-            mean += strategy[spot + a] * value[first + a]
+            mean += table.strategy[spot + a] * value[first + a]
+        value[side.parent[i]] += mean
         if merged:
             for a in range(n):
                 instant[spot + a] += value[first + a] - mean
         else:
             for a in range(n):
                 instant[spot + a] = value[first + a] - mean
-        value[side.parent[i]] += mean
+            match_regrets(table, spot, spot + n, weights, tiny)
+    if merged:
+        for i in range(side.row.shape[0]):
+            match_regrets(table, side.row[i, 0], side.row[i, 1], weights, tiny)
 
 
 @rule
-def match_regrets(side: Half, table: Table, weights: Any, tiny: float) -> None:
-    """The schedule's update of the regrets, and the strategy that follows from them. Moves of equal worth differ by rounding
-    alone: regrets below `tiny` count as none, or noise would turn equal shares into pure strategies."""
-    keep_gain, keep_loss, floor, foresee, guess = weights[0], weights[1], weights[2], weights[3], weights[4]
-    regrets, strategy, instant = table.regret, table.strategy, table.instant
-    for i in range(side.row.shape[0]):
-        first, last = side.row[i, 0], side.row[i, 1]
-        total = 0.0
-        for k in range(first, last):
-            regret = regrets[k]
-            regret = regret * (keep_gain if regret > 0.0 else keep_loss) + instant[k]
-            if floor > 0.0 and regret < 0.0:
-                regret = 0.0
-            regrets[k] = regret
-            share = regret * foresee + guess * instant[k]
-            share = share if share > tiny else 0.0
-            strategy[k] = share
-            total += share
-        if total > 0.0:
-            for k in range(first, last):
-                strategy[k] /= total
-        else:
-            for k in range(first, last):
-                strategy[k] = 1.0 / (last - first)
-
-
-@rule
-def add_average(side: Half, table: Table, keep: float, add: float, merged: bool) -> None:
-    """Own reach of the strategy just played, into the average."""
-    average, reach = table.average, table.reach
+def follow(side: Half, table: Table, keep: float, add: float, merged: bool) -> None:
+    """Reach of the strategy just played, into the average; then the reach of the new one, in its place."""
+    average, reach, strategy = table.average, table.reach, table.strategy
     if merged:
         for k in range(average.size):
             average[k] *= keep
         keep = 1.0
     for i in range(side.parent.size):
         first, spot = side.first[i], side.spot[i]
+        here = reach[side.parent[i]]
         weight = add * side.visits[i] if merged else add
         for a in range(side.first[i + 1] - first):
             average[spot + a] = average[spot + a] * keep + weight * reach[first + a]
+            reach[first + a] = here * strategy[spot + a]
 
 
 @rule
 def learn(side: Half, table: Table, weights: Any, merged: bool, tiny: float) -> None:
     """From the values of the own sequences to the next strategy."""
-    regret_of(side, table, merged)
-    match_regrets(side, table, weights, tiny)
-    add_average(side, table, weights[5], weights[6], merged)
-    spread(side, table.strategy, table.reach)
+    improve(side, table, (weights[0], weights[1], weights[2], weights[3], weights[4]), merged, tiny)
+    follow(side, table, weights[5], weights[6], merged)
 
 
 def sweeper(threads: int) -> Any:

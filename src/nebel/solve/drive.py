@@ -31,6 +31,9 @@ GIGABYTE = 1 << 30
 PLAIN_LIMIT = 3_000_000
 """Histories that a game in plain Python may have: it is enumerated by the interpreter."""
 
+MOST_WALKED = 1e9
+"""Histories that one iteration may meet: minutes."""
+
 
 class Solver(Protocol):
     iterations: int
@@ -77,6 +80,7 @@ class Sizing(NamedTuple):
     information_states: list[int] | None
     bytes: int
     tree: Tree | None
+    walked: float = 1.0  # histories that an iteration meets, where the rules are sampled
 
 
 class Progress(NamedTuple):
@@ -116,7 +120,15 @@ def size_up(game: BaseGame, method: str, recall: str, memory: float) -> Sizing:
             f"{game.string} is written in plain Python and has about {histories:.2g} histories, more than the {limit:,} that can be "
             "enumerated; write it in rules (nebel new-game) to sample it, or take a smaller variant"
         )
-    return Sizing(size, histories, None, 0, None)
+    walked, kind = 1.0, METHODS[method].kind  # type: ignore[attr-defined]
+    if kind != "outcome":
+        walked = max(estimate(game, (0,)), estimate(game, (1,))) if kind == "external" else estimate(game, (0, 1))
+        if walked > MOST_WALKED:
+            raise TooLarge(
+                f"one traversal of {game.string} with {method} meets about {walked:.2g} histories; take --with outcome-sampling, which "
+                "meets one, or a smaller variant"
+            )
+    return Sizing(size, histories, None, 0, None, walked)
 
 
 def _glance_advice(game: BaseGame, recall: str) -> str:
@@ -127,12 +139,12 @@ def _bytes(count: float) -> str:
     return f"{count / GIGABYTE:,.3g} GB" if count < 1e15 else f"{count:.1e} bytes"
 
 
-def make_solver(game: BaseGame, job: Job, tree: Tree | None) -> Solver:
+def make_solver(game: BaseGame, job: Job, sizing: Sizing) -> Solver:
     settings = METHODS[job.method](**job.settings)
     if isinstance(settings, Sampling):
-        return Sampled(game, job.recall, tree, settings, job.seed, int(job.memory * GIGABYTE))
-    assert tree is not None
-    return FullWidth(tree, job.method, settings.threads)  # type: ignore[attr-defined]
+        return Sampled(game, job.recall, sizing.tree, settings, job.seed, int(job.memory * GIGABYTE), sizing.walked)
+    assert sizing.tree is not None
+    return FullWidth(sizing.tree, job.method, settings.threads)  # type: ignore[attr-defined]
 
 
 class Folder:
@@ -226,7 +238,7 @@ def solve(
         budget = Budget(seconds=10.0, until=1e-6 if sizing.tree else None)
     if budget.until is not None and sizing.tree is None:
         raise TooLarge(f"{job.game} is too large to judge exactly, so --until cannot be met; give --iterations or --seconds")
-    solver = make_solver(game, job, sizing.tree)
+    solver = make_solver(game, job, sizing)
     judge = Judge(sizing.tree) if sizing.tree else None
     before = 0.0
     if run and not resume:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -36,10 +37,18 @@ def _rehash(old: Any, new: Any, mixed: bool) -> None:
             new[2 * slot], new[2 * slot + 1] = old[i], old[i + 1]
 
 
+def _first_slots(walked: float, memory: int) -> int:
+    """A power of two: room for a traversal, but no more than a quarter of the memory."""
+    return max(FIRST_SLOTS, 1 << int(math.log2(max(1.0, min(4 * walked, memory / 64)))))
+
+
 class Sampled:
     """Common to the three sampling methods; subclasses of `Sampling` say which."""
 
-    def __init__(self, game: Any, recall: str, tree: Tree | None, settings: Sampling, seed: int, memory: int) -> None:
+    def __init__(
+        self, game: Any, recall: str, tree: Tree | None, settings: Sampling, seed: int, memory: int, walked: float = 0.0
+    ) -> None:
+        """`walked`: about how many histories one traversal by the rules meets, if known; the table begins with room for as many."""
         self.game, self.recall, self.tree, self.settings = game, recall, tree, settings
         self.iterations = 0
         self.nodes = 0
@@ -54,7 +63,7 @@ class Sampled:
             assert isinstance(game, Game)
             places = max(memory // BYTES_A_PLACE, 4 * game.width)
             width, depth = game.width, game.depth
-            walker, shared = rule_walker(game, recall), rule_world(game, depth + 2, FIRST_SLOTS, places)
+            walker, shared = rule_walker(game, recall), rule_world(game, depth + 2, _first_slots(walked, memory), places)
             self._share(shared)
         self._shape = (depth, width)
         # zeros cost no memory before they are written to, so the pool can be as large as it may ever become
@@ -131,7 +140,7 @@ class Sampled:
             self._worlds = [w._replace(table=table) for w in self._worlds]
             slots *= 2
         if self.settings.kind != "outcome":  # one traversal may meet any number: go step by step, and notice a full table
-            return 16
+            return 1
         free_places = (len(self._pool) - int(world.counts[POOL])) // (2 * self.game.width)
         return max(1, min(slots * 7 // 8 - used - 8, free_places) // (2 * self._shape[0]))
 
