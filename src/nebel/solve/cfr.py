@@ -90,9 +90,8 @@ def match_regrets(table: Table, first: int, last: int, weights: Any, tiny: float
         table.strategy[k] = share
         total += share
     if total > 0.0:
-        scale = 1.0 / total
         for k in range(first, last):
-            table.strategy[k] *= scale
+            table.strategy[k] /= total  # a product with 1 / total would not give equal gains exactly equal shares
     else:
         for k in range(first, last):
             table.strategy[k] = 1.0 / (last - first)
