@@ -26,7 +26,9 @@ VERBS = {
     "new-game": Verb("write a small working game to start your own from", "new_game"),
     "solve": Verb("compute a strategy", "solve"),
     "judge": Verb("say exactly how good a policy is", "judge"),
+    "simplify": Verb("make a policy simpler: fewer moves, plainer probabilities", "simplify"),
     "show": Verb("look into a policy file", "show"),
+    "sure-wins": Verb("count and show the certain wins of classic Dark Hex", "sure_wins"),
     "play": Verb("play a game on the terminal", "play"),
     "bench": Verb("measure speed against OpenSpiel and LiteEFG in one run", "bench"),
 }

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -86,6 +87,8 @@ class BaseGame(ABC):
     """A two-player zero-sum game as people and the library's exact parts see it, whatever it is written in."""
 
     string: str
+    name: str = ""
+    options: Mapping[str, Any] = MappingProxyType({})
     glances: Mapping[str, Any]
 
     @abstractmethod
@@ -191,6 +194,8 @@ class Game(BaseGame):
     view: Callable[[Record, int | None], str] | None = None
     svg: Callable[[Record, int | None], str] | None = None
     string: str = "game"
+    name: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.width:

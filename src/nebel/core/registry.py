@@ -107,9 +107,10 @@ def _build(factory: Callable[..., Any], name: str, options: dict[str, str]) -> B
         raise
     except (TypeError, ValueError) as error:
         raise UnknownGame(f"{name}{values or ''} cannot be made: {error}") from error
-    string = _canonical(name, {p.name: values.get(p.name, p.default) for p in parameters.values()}, parameters)
+    chosen = {p.name: values.get(p.name, p.default) for p in parameters.values()}
+    string = _canonical(name, chosen, parameters)
     if isinstance(made, Game):
-        return dataclasses.replace(made, string=string)
+        return dataclasses.replace(made, string=string, name=name, options=chosen)
     if isinstance(made, BaseGame):
         made.string = string
         return made
