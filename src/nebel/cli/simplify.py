@@ -1,0 +1,81 @@
+"""`nebel simplify POLICY --out FILE`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from nebel.cli.flags import add_settings, given
+from nebel.cli.screen import emit, figure, say, table
+from nebel.core.errors import BadSetting, TooLarge
+
+
+def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
+    from nebel.policy.simplify import Simplify
+
+    parser.add_argument("policy", metavar="POLICY", help="a policy file")
+    parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="write the simplified policy here")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    add_settings(parser, Simplify, "what to keep")
+
+
+def run(args: argparse.Namespace) -> int:
+    from nebel.core.registry import load
+    from nebel.core.tree import grow
+    from nebel.judge.best_response import Judge
+    from nebel.policy.io import load_policy, save_policy
+    from nebel.policy.simplify import Simplify, simplify
+
+    settings = Simplify(**given(args, Simplify))
+    if args.out.is_dir():
+        raise BadSetting(f"--out {args.out} is a folder; give the name of a file")
+    old = load_policy(args.policy.removeprefix("policy:"))
+    game = load(old.game)
+    old.check_game(game)
+    new = simplify(old, settings)
+    verdicts: list[dict[str, Any] | None] = [None, None]
+    try:
+        tree = grow(game, old.recall)
+    except TooLarge:  # no exact guarantee to compare
+        pass
+    else:
+        judge = Judge(tree)
+        verdicts = [_figures(judge.verdict(policy.on_tree(tree).strategies)) for policy in (old, new)]
+    save_policy(new, args.out)
+    done = new.facts["simplified"]
+    facts: dict[str, Any] = {
+        "game": game.string,
+        **{name: done[name] for name in ("actions", "threshold", "denominator", "eta", "rescale", "changed", "snapped", "left")},
+        "policy": str(args.out),
+        "before": verdicts[0],
+        "after": verdicts[1],
+    }
+    if args.json:
+        emit(facts)
+    else:
+        _tell(facts, sum(len(shares.keys) for shares in new.shares))
+    return 0
+
+
+def _figures(verdict: Any) -> dict[str, Any]:
+    return {
+        "exploitability": verdict.exploitability,
+        "nash_conv": verdict.nash_conv,
+        "best_response": list(verdict.best_response),
+        "value": verdict.value,
+    }
+
+
+def _tell(facts: dict[str, Any], states: int) -> None:
+    say(f"{facts['game']}: {facts['changed']:,} of {states:,} information states changed")
+    if facts["denominator"] is not None:
+        say(f"{facts['snapped']:,} snapped to fractions, {facts['left']:,} left as they were: no fraction within {facts['eta']:g}")
+    before, after = facts["before"], facts["after"]
+    if before is None:
+        say("exploitability: not known, the game is too large to judge exactly")
+    else:
+        rows = [(name.replace("_", " "), before[name], after[name]) for name in ("exploitability", "nash_conv", "value")]
+        rows += [(f"best response of player {p}", before["best_response"][p], after["best_response"][p]) for p in range(2)]
+        table(("", "before", "after"), [(name, figure(x), figure(y)) for name, x, y in rows])
+    say(f"policy written to {facts['policy']}")
