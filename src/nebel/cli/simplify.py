@@ -70,7 +70,7 @@ def _figures(verdict: Any) -> dict[str, Any]:
 def _tell(facts: dict[str, Any], states: int) -> None:
     say(f"{facts['game']}: {facts['changed']:,} of {states:,} information states changed")
     if facts["denominator"] is not None:
-        say(f"{facts['snapped']:,} snapped to fractions, {facts['left']:,} left as they were: no fraction within {facts['eta']:g}")
+        say(f"{facts['snapped']:,} snapped to fractions, {facts['left']:,} not: no fractions within {facts['eta']:g}")
     before, after = facts["before"], facts["after"]
     if before is None:
         say("exploitability: not known, the game is too large to judge exactly")

@@ -1,6 +1,6 @@
 """Simpler policies: fewer moves (SIP) with plainer probabilities (SIP+).
 
-Tapkan, "Dark Hex: a large scale imperfect information game", 2022, sections 4.6 and 4.7; b, epsilon, N and eta there are
+Tapkan, "Dark Hex: A Large Scale Imperfect Information Game", 2022, sections 4.6 and 4.7; b, epsilon, N and eta there are
 `actions`, `threshold`, `denominator` and `eta` here. docs/algorithms/simplify.md says where this departs and why.
 """
 
