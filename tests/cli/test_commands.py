@@ -86,6 +86,7 @@ BAD = [
     (["solve", "leduc", "--iterations", "-5"], "--iterations -5 is out of range"),
     (["solve", "leduc", "--iterations", "0"], "--iterations 0 is out of range"),
     (["solve", "leduc", "--iterations", "1.5"], "--iterations"),
+    (["solve", "leduc", "--iterations", "inf"], "--iterations"),
     (["solve", "leduc", "--seconds", "-1"], "--seconds -1.0 is out of range"),
     (["solve", "leduc", "--seconds", "nan"], "--seconds nan is out of range"),
     (["solve", "leduc", "--until", "0"], "--until 0.0 is out of range"),

@@ -52,7 +52,7 @@ def _reader(what: Any) -> Any:
 
     def whole(text: str) -> int:
         number = float(text)
-        if number != int(number):
+        if not number.is_integer():
             raise ValueError(text)
         return int(number) if any(c in text for c in ".eE") else int(text)
 
