@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 from typing import Any
 
 from nebel.cli.screen import emit, figure, say, table
 from nebel.core.game import BaseGame, Game
 from nebel.core.recall import PERFECT
+
+BYTES_A_HISTORY = 80
 
 
 def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
@@ -58,13 +61,21 @@ def _one(game: BaseGame, recall: str, as_json: bool) -> int:
     return 0
 
 
+def _room() -> int:
+    """Half of the memory that is free, in bytes."""
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    except (ValueError, OSError, AttributeError):  # not all systems say
+        return 2 << 30
+
+
 def _sizes(game: BaseGame, recall: str) -> dict[str, Any]:
     """Counted on the tree if it is small, else over distinct states, else estimated."""
     from nebel.core.tree import estimate, grow, measure
     from nebel.solve.drive import PLAIN_LIMIT
 
     facts: dict[str, Any] = {"game": game.string, "fingerprint": game.fingerprint, "recall": recall}
-    limit = 20_000_000 if isinstance(game, Game) else PLAIN_LIMIT
+    limit = _room() // BYTES_A_HISTORY if isinstance(game, Game) else PLAIN_LIMIT
     size = measure(game, limit)
     if size.complete:
         tree = grow(game, recall, limit)

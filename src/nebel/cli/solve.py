@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
             result = solve(job, budget, folder, resume, sized, progress, args.checkpoint_every)
         except KeyboardInterrupt:
             if folder:
-                say(f"stopped; nebel solve --resume {folder} goes on from here", to_error=True)
+                say(f"stopped; nebel solve --resume {folder} goes on from the last checkpoint", to_error=True)
             raise
     if args.out:
         save_policy(result.policy, args.out)

@@ -270,21 +270,16 @@ class _Loop:
         """Iterate until the budget is spent; `first` hears how long the first iterations took, each."""
         self.solver.prepare()
         saved = time.monotonic()
-        try:
-            first(self._warm_up())
-            while not self._done():
-                stop = self._next_judgement()
-                while self.solver.iterations < stop and not self._out_of_time():
-                    self._chunk(stop)
-                    if self.folder and time.monotonic() - saved > self.checkpoint_every:
-                        self.folder.save(self.solver, self.seconds)
-                        saved = time.monotonic()
-                    self._report(None)
-                self._judge()
-        except KeyboardInterrupt:
-            if self.folder:
-                self.folder.save(self.solver, self.seconds)
-            raise
+        first(self._warm_up())
+        while not self._done():
+            stop = self._next_judgement()
+            while self.solver.iterations < stop and not self._out_of_time():
+                self._chunk(stop)
+                if self.folder and time.monotonic() - saved > self.checkpoint_every:
+                    self.folder.save(self.solver, self.seconds)
+                    saved = time.monotonic()
+                self._report(None)
+            self._judge()
         if self._verdict is None:
             self._judge()
         if self.folder:
