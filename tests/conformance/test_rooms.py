@@ -15,6 +15,7 @@ ALLOWED = {
     "judge": {"core", "policy", "judge"},
     "solve": {"core", "policy", "judge", "solve"},
     "bridge": {"core", "policy", "bridge"},
+    "match": {"core", "policy", "judge", "match"},
     "bench": {"core", "policy", "judge", "solve", "bench"},
 }
 

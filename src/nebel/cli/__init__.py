@@ -30,6 +30,7 @@ VERBS = {
     "show": Verb("look into a policy file", "show"),
     "sure-wins": Verb("count and show the certain wins of classic Dark Hex", "sure_wins"),
     "play": Verb("play a game on the terminal", "play"),
+    "match": Verb("let agents play each other, and rate them", "match"),
     "bench": Verb("measure speed against OpenSpiel and LiteEFG in one run", "bench"),
 }
 

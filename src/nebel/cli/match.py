@@ -1,0 +1,164 @@
+"""`nebel match A B ...`: every agent against every other."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nebel.cli.flags import add_settings, given
+from nebel.cli.screen import emit, progress_bar, say, table
+from nebel.core.errors import BadFile, BadSetting
+from nebel.match.arena import Arena, Result, Terms
+from nebel.match.rating import Ratings, rate
+
+if TYPE_CHECKING:
+    from nebel.core.game import BaseGame
+    from nebel.match.agents import Agent
+
+
+def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
+    parser.add_argument("agents", nargs="*", metavar="AGENT", help="uniform, random, policy:FILE or FILE; at least two")
+    parser.add_argument("--game", help="the game (a policy file knows its own)")
+    add_settings(parser, Terms, "terms")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="append each finished pair to this file, a line of JSON each")
+    parser.add_argument("--resume", action="store_true", help="take pairs that --out already has from there")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+
+
+def run(args: argparse.Namespace) -> int:
+    from nebel.core.registry import load
+    from nebel.match.agents import game_of, read_all
+
+    terms = Terms(**given(args, Terms))
+    if args.resume and not args.out:
+        raise BadSetting("--resume takes finished pairs from --out FILE: say which file")
+    agents = read_all(args.agents)
+    game = load(args.game or game_of(agents))
+    for agent in agents:
+        agent.check_game(game)
+    done = _read_lines(args.out) if args.out else []
+    arena, results = Arena(game), []
+    pairs = list(combinations(agents, 2))
+    with progress_bar(args.json) as show:
+        for at, (a, b) in enumerate(pairs):
+            mark = _mark(game, a, b, terms)
+            old = [line for line in done if mark.items() <= line.items()] if args.resume else []
+            if old:
+                results.append(_result(old[-1], args.out))
+                continue
+            played = 0
+
+            def tick(games: int, a: Agent = a, b: Agent = b, at: int = at) -> None:
+                nonlocal played
+                played += games
+                show((at + played / terms.games) / len(pairs), f"{a.name} against {b.name}: {played:,} games")
+
+            results.append(arena.play(a, b, terms, tick))
+            if args.out:
+                _append(args.out, {**mark, **results[-1].as_json()})
+    ratings = rate(results)
+    if args.json:
+        emit(
+            {
+                "game": game.string,
+                "games": terms.games,
+                "seed": terms.seed,
+                "pairs": [result.as_json() for result in results],
+                "ratings": [rating._asdict() for rating in ratings.table],
+                "added_draws": ratings.added_draws,
+            }
+        )
+    else:
+        _tell(game, terms, [agent.name for agent in agents], results, ratings)
+    return 0
+
+
+def _mark(game: BaseGame, a: Agent, b: Agent, terms: Terms) -> dict[str, Any]:
+    """All that a pair's result depends on."""
+    return {
+        "a": a.name,
+        "b": b.name,
+        "digests": [a.digest, b.digest],
+        "game": game.string,
+        "fingerprint": game.fingerprint,
+        "games": terms.games,
+        "seed": terms.seed,
+    }
+
+
+def _result(line: dict[str, Any], path: Path) -> Result:
+    try:
+        fields = {name: line[name] for name in Result.__dataclass_fields__}
+    except KeyError as error:
+        raise BadFile(f"{path}: the line of {line['a']} against {line['b']} lacks {error}; delete it") from error
+    interval = fields["interval"]
+    return Result(**{**fields, "interval": interval and tuple(interval), "unknown": tuple(fields["unknown"])})
+
+
+def _read_lines(path: Path) -> list[dict[str, Any]]:
+    """Finished pairs; a line that a killed run left unfinished is passed over, a file of something else is refused."""
+    if not path.parent.is_dir():
+        raise BadSetting(f"--out {path}: no folder {path.parent}")
+    if path.is_dir():
+        raise BadSetting(f"--out {path} is a folder")
+    lines, strange = [], 0
+    for text in path.read_text(errors="replace").splitlines() if path.exists() else []:
+        try:
+            line = json.loads(text)
+        except ValueError:
+            line = None
+        if isinstance(line, dict) and "a" in line and "b" in line:
+            lines.append(line)
+        else:
+            strange += bool(text.strip())
+    if strange and not lines and not _torn(path):
+        raise BadFile(f"{path} holds something other than match results; give --out another file")
+    return lines
+
+
+def _torn(path: Path) -> bool:
+    """Only the beginning of a line of ours, as a killed first write may leave it."""
+    start = path.read_bytes()
+    return start.startswith(b'{"a": ') and b"\n" not in start
+
+
+def _append(path: Path, line: dict[str, Any]) -> None:
+    """A whole line in a single write, after the end of whatever line a killed run left unfinished."""
+    whole = not path.exists() or not path.stat().st_size or path.read_bytes().endswith(b"\n")
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        os.write(file, (("" if whole else "\n") + json.dumps(line) + "\n").encode())
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+def _tell(game: BaseGame, terms: Terms, names: list[str], results: list[Result], ratings: Ratings) -> None:
+    say(f"{game.string}: {terms.games:,} games a pair, both seats, seed {terms.seed}")
+    say("\nmean score of the row's agent against the column's (95 % interval)")
+    cells = {(name, name): "" for name in names}
+    for result in results:
+        reach = f" ±{(result.interval[1] - result.interval[0]) / 2:.4f}" if result.interval else ""
+        cells[result.a, result.b] = f"{result.score:+.4f}{reach}"
+        cells[result.b, result.a] = f"{0.0 - result.score:+.4f}{reach}"
+    table(["", *names], [[row, *(cells[row, column] for column in names)] for row in names])
+    say()
+    head = ["pair", "wins", "draws", "losses", "score", "exact"]
+    body = []
+    for r in results:
+        exact = "-" if r.exact is None else f"{r.exact:+.4f}"
+        body.append([f"{r.a} - {r.b}", f"{r.wins:,}", f"{r.draws:,}", f"{r.losses:,}", f"{r.score:+.4f}", exact])
+    table(head, body)
+    say()
+    rated = [[r.agent, f"{r.elo:.0f}", f"{r.interval[0]:.0f} to {r.interval[1]:.0f}"] for r in ratings.table]
+    table(["agent", "Elo (wins, not margins)", "95 % interval"], rated)
+    if ratings.added_draws:
+        say("somebody never lost a point: one draw was added to every pair, or ratings would be without bound")
+    for r in results:
+        for name, unknown in zip((r.a, r.b), r.unknown, strict=True):
+            if unknown:
+                say(f"{r.a} - {r.b}: {name} played uniformly {unknown:,} times, in information states that its policy never met")

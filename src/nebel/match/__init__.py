@@ -1,0 +1,1 @@
+"""Who beats whom: agents, matches between them, ratings."""

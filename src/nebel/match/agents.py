@@ -1,0 +1,132 @@
+"""Agents: whoever can sit down at a game, named by strings."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nebel.core.errors import BadFile, BadSetting
+from nebel.core.game import BaseGame
+from nebel.core.rng import uniform
+from nebel.core.rule import rule
+from nebel.core.state import State
+from nebel.policy.io import load_policy
+from nebel.policy.table import Policy, TablePolicy, Uniform
+
+Generator = NDArray[np.int64]
+
+
+@rule
+def pick_even(n: int, u: float) -> int:
+    """One of n, given a uniform number u."""
+    return min(int(u * n), n - 1)
+
+
+@rule
+def pick_share(share: Any, first: int, n: int, u: float) -> int:
+    """One of n in proportion to share[first:first+n], which sum to 1; never one whose share is 0."""
+    chosen = 0
+    for i in range(n):
+        if share[first + i] > 0.0:
+            chosen = i
+            u -= share[first + i]
+            if u < 0.0:
+                break
+    return chosen
+
+
+class Agent(ABC):
+    """Somebody who plays. `choose` is given the whole state, and must look only at what the player to move knows.
+
+    policy  set when the agent is nothing but this policy: then exact values and, of tables, compiled matches are possible
+    game    the game it was made for; None: any
+    digest  what else decides how it plays, besides its name
+    """
+
+    name: str
+    policy: Policy | None = None
+    game: str | None = None
+    digest: str = ""
+
+    @abstractmethod
+    def choose(self, state: State, rng: Generator) -> int:
+        """A legal move of the player to move; chances are taken from `rng` alone."""
+
+    def knows(self, state: State) -> bool:
+        """False where it will play uniformly because its policy says nothing."""
+        return True
+
+    def check_game(self, game: BaseGame) -> None:
+        """Refuse a game that this agent was not made for."""
+        if self.game not in (None, game.string):
+            raise BadFile(f"{self.name} was made for {self.game}, not for {game.string}")
+
+
+class PolicyAgent(Agent):
+    """Plays by a policy, one random number a move."""
+
+    def __init__(self, name: str, policy: Policy, digest: str = "") -> None:
+        self.name, self.policy, self.digest = name, policy, digest
+        self._policy = policy
+        self._table = policy if isinstance(policy, TablePolicy) else None
+        self.game = self._table.game if self._table else None
+
+    def choose(self, state: State, rng: Generator) -> int:
+        with np.errstate(over="ignore"):
+            u = uniform(rng)
+        if isinstance(self._policy, Uniform) or not (self._table is None or self._table.missing == "error" or self.knows(state)):
+            options = state.options()
+            return options[pick_even(len(options), u)]
+        shares = self._policy.probabilities(state)
+        return list(shares)[pick_share(list(shares.values()), 0, len(shares), u)]
+
+    def knows(self, state: State) -> bool:
+        if self._table is None:
+            return True
+        return self._table.shares[state.turn].find(state.key(state.turn, self._table.recall)) >= 0
+
+    def check_game(self, game: BaseGame) -> None:
+        if self._table is None:
+            return
+        try:
+            self._table.check_game(game)
+        except BadFile as error:
+            raise BadFile(f"{self.name}: {error}") from error
+
+
+def read(text: str) -> Agent:
+    """The agent that people call by this string: `uniform` (or `random`), `policy:FILE`, or just FILE."""
+    if text in ("uniform", "random"):
+        return PolicyAgent(text, Uniform())
+    path = Path(text.removeprefix("policy:"))
+    if not text.startswith("policy:") and not path.is_file():
+        raise BadSetting(f"no agent {text!r}, and no file of that name; agents are: uniform, random, policy:FILE, FILE")
+    policy = load_policy(path)
+    with path.open("rb") as file:
+        return PolicyAgent(text, policy, hashlib.file_digest(file, "sha256").hexdigest()[:16])
+
+
+def read_all(texts: list[str]) -> list[Agent]:
+    """At least two agents; one that is named twice plays as two."""
+    if len(texts) < 2:
+        raise BadSetting("a match takes at least two agents")
+    agents = [read(text) for text in texts]
+    for i, agent in enumerate(agents):
+        if before := texts[:i].count(texts[i]):
+            agent.name = f"{texts[i]} ({before + 1})"
+    return agents
+
+
+def game_of(agents: list[Agent]) -> str:
+    """The one game that the agents were made for."""
+    made_for = {agent.game: agent.name for agent in agents if agent.game is not None}
+    if not made_for:
+        raise BadSetting(f"{' and '.join(sorted({agent.name for agent in agents}))} fit any game; say which with --game")
+    if len(made_for) > 1:
+        raise BadSetting("agents of different games: " + ", ".join(f"{name} plays {game}" for game, name in made_for.items()))
+    return next(iter(made_for))
