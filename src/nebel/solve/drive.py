@@ -307,9 +307,11 @@ class _Loop:
         self._pace = min(max(1.0, 0.1 * count / max(took, 1e-9)), 4 * max(self._pace, count))
 
     def _next_judgement(self) -> int:
-        done = self.solver.iterations
-        # a sampled iteration is much cheaper than a judgement
-        stop = max(done + (100 if isinstance(self.solver, Sampled) else 10), math.ceil(done * 1.1))
+        """The next of a fixed series of iteration counts, wherever a run was interrupted."""
+        step = 100 if isinstance(self.solver, Sampled) else 10  # a sampled iteration is much cheaper than a judgement
+        stop = step
+        while stop <= self.solver.iterations:
+            stop = max(stop + step, math.ceil(stop * 1.1))
         return min(stop, self.budget.iterations) if self.budget.iterations else stop
 
     def _out_of_time(self) -> bool:
