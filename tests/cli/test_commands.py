@@ -112,7 +112,7 @@ BAD = [
     (["check", "nonsense"], "no game 'nonsense'"),
     (["new-game", "1st"], "cannot name a game"),
     (["play", "nonsense"], "no game 'nonsense'"),
-    (["play", "leduc", "--against", "missing.nebel"], "no file missing.nebel"),
+    (["play", "leduc", "--against", "missing.nebel"], "no agent 'missing.nebel', and no file of that name"),
     (["bench", "--only", "nothing-like-it"], "rows:"),
     (["dance"], "no verb 'dance'; verbs: games"),
 ]

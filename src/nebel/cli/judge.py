@@ -19,10 +19,10 @@ def run(args: argparse.Namespace) -> int:
     from nebel.core.registry import load
     from nebel.core.tree import grow
     from nebel.judge.best_response import Judge
-    from nebel.policy.io import read_agent
+    from nebel.policy.io import read_policy
     from nebel.policy.table import TablePolicy
 
-    policy = read_agent(args.policy)
+    policy = read_policy(args.policy)
     name = args.game or (policy.game if isinstance(policy, TablePolicy) else None)
     if name is None:
         raise BadSetting(f"{args.policy} fits any game; say which with --game")

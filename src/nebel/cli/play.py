@@ -5,14 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-import numpy as np
-
 from nebel.cli.screen import say
 from nebel.core.errors import BadSetting, IllegalMove
 from nebel.core.game import CHANCE
-from nebel.core.rng import generator, uniform
+from nebel.core.rng import generator
 from nebel.core.state import State
-from nebel.policy.table import Policy, TablePolicy
 
 
 def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
@@ -25,12 +22,11 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from nebel.core.registry import load
-    from nebel.policy.io import read_agent
+    from nebel.match.agents import read
 
     game = load(args.game)
-    agent = read_agent(args.against)
-    if isinstance(agent, TablePolicy):
-        agent.check_game(game)
+    agent = read(args.against)
+    agent.check_game(game)
     if args.record and not args.record.parent.is_dir():
         raise BadSetting(f"--record {args.record}: no folder {args.record.parent}")
     state, rng = game.start(), generator(args.seed)
@@ -39,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
         if state.turn == CHANCE:
             state.deal(rng)
         elif state.turn != args.seat:
-            state.push(_choose(agent, state, rng))
+            state.push(agent.choose(state, rng))
         elif not _ask(state, args.seat):
             return 0
     score = state.score() or 0.0
@@ -50,17 +46,6 @@ def run(args: argparse.Namespace) -> int:
         args.record.write_text(state.record())
         say(f"record written to {args.record}")
     return 0
-
-
-def _choose(agent: Policy, state: State, rng: np.ndarray[tuple[int], np.dtype[np.int64]]) -> int:
-    shares = agent.probabilities(state)
-    with np.errstate(over="ignore"):
-        u = uniform(rng)
-    for move, share in shares.items():
-        u -= share
-        if u < 0:
-            return move
-    return max(shares, key=lambda move: shares[move])
 
 
 def _ask(state: State, seat: int) -> bool:

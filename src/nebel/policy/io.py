@@ -89,6 +89,6 @@ def load_policy(path: str | Path) -> TablePolicy:
     )
 
 
-def read_agent(text: str) -> Policy:
+def read_policy(text: str) -> Policy:
     """A policy as people name it: `uniform`, `policy:FILE`, or just FILE."""
-    return Uniform() if text in ("uniform", "random") else load_policy(text.removeprefix("policy:"))
+    return Uniform() if text == "uniform" else load_policy(text.removeprefix("policy:"))
