@@ -28,6 +28,7 @@ VERBS = {
     "judge": Verb("say exactly how good a policy is", "judge"),
     "simplify": Verb("make a policy simpler: fewer moves, plainer probabilities", "simplify"),
     "show": Verb("look into a policy file", "show"),
+    "strategy": Verb("read a Dark Hex strategy in notation, check that it is complete, write its policy", "strategy"),
     "sure-wins": Verb("count and show the certain wins of classic Dark Hex", "sure_wins"),
     "play": Verb("play a game on the terminal", "play"),
     "match": Verb("let agents play each other, and rate them", "match"),

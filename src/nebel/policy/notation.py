@@ -1,0 +1,293 @@
+"""Strategy notation for Dark Hex, after section 3.4.1 of Tapkan's thesis: text to syntax tree and back.
+
+A file is a header (`rows: 4`, `cols: 3`, `player: white`) and definitions (`NAME = strategy`); `play` is the one that is played.
+What a strategy means is told in `strategy.py`; docs/notation.md is for people.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import NamedTuple, NoReturn
+
+from nebel.policy.syntax import (
+    MAIN,
+    PLAYERS,
+    BadStrategy,
+    Either,
+    Mixture,
+    Move,
+    Name,
+    Node,
+    Place,
+    Random,
+    Sequence,
+    StrategyText,
+    Try,
+    Turned,
+    nodes,
+    number_text,
+)
+
+HEADER = ("rows", "cols", "player", "version")
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    at: Place
+
+
+_TOKENS = re.compile(
+    r"(?P<space>[ \t\r]+|#[^\n]*)|(?P<newline>\n)|(?P<number>\d+\.\d+|\.\d+|\d+)|(?P<word>[^\W\d]\w*)|(?P<sign>[(){},:|!~¬=/])|(?P<bad>.)"
+)
+_CELL = re.compile(r"[a-z][0-9]+")
+_SHOWN = {"word": "a name or cell", "number": "a number", "end": "the end of the text"}
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    line, begins = 1, 0
+    for match in _TOKENS.finditer(text):
+        kind, at = str(match.lastgroup), Place(line, match.start() - begins + 1)
+        if kind == "newline":
+            line, begins = line + 1, match.end()
+        elif kind == "bad":
+            raise BadStrategy(f"{at}: {match[0]!r} has no meaning here; moves are cells such as b2, and the signs are ( ) {{ }} , : | ! ~")
+        elif kind != "space":
+            yield _Token(match[0].replace("¬", "~") if kind == "sign" else kind, match[0], at)
+    yield _Token("end", "", Place(line, len(text) - begins + 1))
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self.tokens = list(_tokens(text))
+        self.next = 0
+
+    @property
+    def token(self) -> _Token:
+        return self.tokens[self.next]
+
+    def ahead(self, kind: str) -> bool:
+        """Whether the token after this one is of that kind."""
+        return self.next + 1 < len(self.tokens) and self.tokens[self.next + 1].kind == kind
+
+    def take(self) -> _Token:
+        token = self.token
+        self.next += token.kind != "end"
+        return token
+
+    def fail(self, message: str, at: Place | None = None) -> NoReturn:
+        raise BadStrategy(f"{at or self.token.at}: {message}")
+
+    def found(self) -> str:
+        return f"'{self.token.text}'" if self.token.text else _SHOWN["end"]
+
+    def close(self, sign: str, opened: _Token) -> None:
+        if self.token.kind != sign:
+            self.fail(f"'{sign}' is missing before {self.found()}, to close the '{opened.text}' of {opened.at}")
+        self.take()
+
+    def begins_definition(self) -> bool:
+        return self.token.kind == "word" and self.ahead("=")
+
+    def sequence(self) -> Node:
+        """s, t, u: with or without commas."""
+        at = self.token.at
+        items = [*self.run()]
+        while self.token.kind == ",":
+            self.take()
+            items += self.run()
+        return items[0] if len(items) == 1 else Sequence(tuple(items), at=at)
+
+    def run(self) -> list[Node]:
+        """Strategies side by side, as far as they go without a comma."""
+        items = [self.step()]
+        while self.token.kind in ("word", "(", "{", "!") and not self.begins_definition():
+            items.append(self.step())
+        return items
+
+    def step(self) -> Node:
+        node = self.primary()
+        while self.token.kind == "~":
+            sign = self.take()
+            if self.token.kind != "(":
+                self.fail(f"'~' wants what to play after the collision, in parentheses: b1 ~ (c1); found {self.found()}")
+            node = Try(node, self.group(), at=sign.at)
+        return node
+
+    def group(self) -> Node:
+        opened = self.take()
+        node = self.sequence()
+        self.close(")", opened)
+        return node
+
+    def primary(self) -> Node:
+        token = self.token
+        if token.kind == "(":
+            return self.group()
+        if token.kind == "{":
+            return self.braces()
+        if token.kind == "!":
+            self.take()
+            return Random(at=token.at)
+        if token.kind == "word" and not self.begins_definition():
+            self.take()
+            if token.text == "T":
+                if self.token.kind != "(":
+                    self.fail(f"T turns the strategy in parentheses: T(s); found {self.found()}")
+                return Turned(self.group(), at=token.at)
+            return Move(token.text, at=token.at) if _CELL.fullmatch(token.text) else Name(token.text, at=token.at)
+        raise BadStrategy(f"{token.at}: a move, a name, '(', '{{' or '!' is missing before {self.found()}")
+
+    def braces(self) -> Node:
+        opened = self.take()
+        options, odds = [], []
+        sign = ""
+        while True:
+            at = self.token.at
+            items = self.run()
+            options.append(items[0] if len(items) == 1 else Sequence(tuple(items), at=at))
+            if self.token.kind == ":":
+                self.take()
+                odds.append(self.probability())
+            if self.token.kind not in (",", "|"):
+                break
+            if sign and self.token.kind != sign:
+                self.fail("',' and '|' do not mix within one pair of braces; put the inner choice in braces of its own")
+            sign = self.take().kind
+        self.close("}", opened)
+        if sign == "|":
+            if odds:
+                self.fail("alternatives with '|' are equally likely and take no probabilities; write {s ~ (t): p, t ~ (s): q}", opened.at)
+            return Either(tuple(options), at=opened.at)
+        if not odds:
+            return Mixture(tuple(options), at=opened.at)
+        if len(odds) != len(options):
+            given = f"{len(odds)} of {len(options)} alternatives have a probability"
+            self.fail(f"{given}; give one to all, or to none for equal ones", opened.at)
+        if sum(odds) != 1:
+            rest = 1 - sum(odds[:-1])
+            hint = f"; with {number_text(Fraction(rest))} as the last one it would" if 0 < rest <= 1 else ""
+            total = number_text(Fraction(sum(odds)))
+            self.fail(f"the probabilities sum to {total}, not to 1{hint} (fractions such as 1/3 are exact)", opened.at)
+        return Mixture(tuple(options), tuple(odds), at=opened.at)
+
+    def probability(self) -> Fraction:
+        at = self.token.at
+        if self.token.kind != "number":
+            self.fail(f"a probability such as 0.3 or 1/3 is missing after ':', before {self.found()}")
+        value = Fraction(self.take().text)
+        if self.token.kind == "/":
+            self.take()
+            if self.token.kind != "number" or not Fraction(self.token.text):
+                self.fail(f"a number above 0 is missing after '/', before {self.found()}")
+            value /= Fraction(self.take().text)
+        if value > 1:
+            self.fail(f"{number_text(value)} is no probability: it is at most 1", at)
+        return value
+
+    def header(self) -> dict[str, _Token]:
+        known: dict[str, _Token] = {}
+        while self.token.kind == "word" and self.ahead(":"):
+            key = self.take()
+            self.take()
+            if key.text not in HEADER:
+                self.fail(f"no header line '{key.text}:'; there are {', '.join(HEADER)}", key.at)
+            if key.text in known:
+                self.fail(f"'{key.text}:' is said twice, first on line {known[key.text].at.line}", key.at)
+            if self.token.kind not in ("word", "number"):
+                self.fail(f"a value is missing after '{key.text}:'")
+            known[key.text] = self.take()
+        return known
+
+    def definitions(self) -> dict[str, Node]:
+        found: dict[str, Node] = {}
+        while self.token.kind != "end":
+            if not self.begins_definition():
+                self.fail(f"a definition such as play = b2 ~ (b3) is expected here, not {self.found()}")
+            name = self.take()
+            if _CELL.fullmatch(name.text) or name.text == "T":
+                what = "the rotation" if name.text == "T" else "a cell"
+                other = f"{name.text[0]}_{name.text[1:] or '1'}"
+                self.fail(f"'{name.text}' is {what} and cannot be a definition's name; call it {other}", name.at)
+            if name.text in found:
+                self.fail(f"'{name.text}' is defined twice; give one of them another name", name.at)
+            self.take()
+            found[name.text] = self.sequence()
+            if self.token.kind not in ("end", "word"):
+                extra = {")": "no '(' is open", "}": "no '{' is open"}.get(self.token.kind, "it does not belong here")
+                self.fail(f"{self.found()} after the end of '{name.text}': {extra}")
+        return found
+
+
+def parse_expression(text: str) -> Node:
+    """One strategy, without header and definitions."""
+    parser = _Parser(text)
+    node = parser.sequence()
+    if parser.token.kind != "end":
+        parser.fail(f"{parser.found()} is left over after the end of the strategy")
+    return node
+
+
+def parse(text: str) -> StrategyText:
+    """A strategy file. Names are resolved and cells are on the board."""
+    parser = _Parser(text)
+    known = parser.header()
+    for key in ("rows", "cols", "player"):
+        if key not in known:
+            parser.fail(f"the header lacks '{key}:'; a file begins with lines such as rows: 4, cols: 3, player: white")
+    for key in ("rows", "cols"):
+        if not known[key].text.isdecimal() or int(known[key].text) < 1:
+            parser.fail(f"'{key}:' wants a whole number above 0, not '{known[key].text}'", known[key].at)
+    who = known["player"]
+    if who.text not in PLAYERS:
+        parser.fail(f"'player:' is black or white, not '{who.text}'", who.at)
+    version = known.get("version")
+    if version and version.text != "classic":
+        parser.fail(
+            f"version '{version.text}' cannot be written in this notation: it has no word for passing the turn after a collision or for "
+            "hearing one of the other player's; it describes the classic silent game",
+            version.at,
+        )
+    definitions = parser.definitions()
+    if MAIN not in definitions:
+        example = next(iter(definitions), "b2")
+        parser.fail(f"there is no definition of '{MAIN}', the strategy to play; add a line such as {MAIN} = {example}")
+    text_ = StrategyText(int(known["rows"].text), int(known["cols"].text), PLAYERS[who.text], definitions)
+    _check_cells(text_)
+    _check_names(definitions)
+    return text_
+
+
+def _check_cells(text: StrategyText) -> None:
+    last = f"{chr(ord('a') + text.cols - 1)}{text.rows}"
+    for definition in text.definitions.values():
+        for node in nodes(definition):
+            if isinstance(node, Move) and (ord(node.cell[0]) - ord("a") >= text.cols or not 1 <= int(node.cell[1:]) <= text.rows):
+                board = f"the board of {text.rows} rows and {text.cols} columns"
+                raise BadStrategy(f"{node.at}: {node.cell} is off {board}; cells are a1 to {last}")
+
+
+def _check_names(definitions: dict[str, Node]) -> None:
+    """Every name is defined, and no definition comes back to itself (a strategy would never end)."""
+    done: set[str] = set()
+
+    def visit(name: str, path: tuple[str, ...]) -> None:
+        for node in nodes(definitions[name]):
+            if not isinstance(node, Name):
+                continue
+            if node.name not in definitions:
+                near = difflib.get_close_matches(node.name, definitions, 1)
+                hint = f"did you mean {near[0]}?" if near else f"defined are {', '.join(definitions)}"
+                raise BadStrategy(f"{node.at}: '{node.name}' is not defined; {hint}")
+            if node.name in (*path, name):
+                raise BadStrategy(f"{node.at}: '{node.name}' is defined by itself ({' -> '.join((*path, name, node.name))})")
+            if node.name not in done:
+                visit(node.name, (*path, name))
+        done.add(name)
+
+    for name in definitions:
+        if name not in done:
+            visit(name, ())

@@ -1,0 +1,384 @@
+"""What a Dark Hex strategy in notation means: it is followed against all opponents at once, and becomes a policy.
+
+What is still to be played is a linked list of instructions. A guard in it marks where an answer to collisions stands: a
+collision drops everything up to the nearest guard and goes on with its answer, then with what follows the guard. Without a
+guard it goes on with what comes next: the thesis ends sequences with `!` for that. A player who mixes knows only the own
+moves, so after a mixture there are several such lists, each with its probability.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nebel.core.errors import BadFile, TooLarge
+from nebel.core.game import Game
+from nebel.core.recall import PERFECT, blank_memory, remember_move, remember_sight
+from nebel.core.registry import load
+from nebel.policy.notation import parse
+from nebel.policy.syntax import MAIN, BadStrategy, Either, Mixture, Move, Name, Node, Random, Sequence, StrategyText, Try, Turned
+from nebel.policy.table import Shares, TablePolicy, sorted_shares
+
+SHIPPED = Path(__file__).parent.parent / "strategies"
+BOARD = "board"
+MOST_STATES = 2_000_000
+ONE = Fraction(1)
+TAKEN = 1
+"""What the mover sees on a collision (the token of `games/dark_hex.py`)."""
+
+Rest = tuple[int, Any] | None
+"""The next instruction (a guard: the answer's complement, below 0), and the rest."""
+Path_ = tuple[tuple[int, bool], ...]
+"""Own moves in order, and whether each hit a hidden stone."""
+
+
+class Answer(NamedTuple):
+    """What is played in one information state: by cell. `reach`: the player's own part in the probability of getting here."""
+
+    shares: dict[int, Fraction]
+    reach: float
+    path: Path_
+
+
+class Gap(NamedTuple):
+    """An information state that can be reached and has no answer (or, as a slip, a collision that has none of its own)."""
+
+    own: int
+    met: int
+    path: Path_
+    reason: str
+
+
+class _Terrain:
+    """The board as bits."""
+
+    def __init__(self, rows: int, cols: int, player: int) -> None:
+        self.cells = rows * cols
+        at = {(r, c): r * cols + c for r in range(rows) for c in range(cols)}
+        around = ((-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0))
+        self.near = [[at[r + i, c + j] for i, j in around if (r + i, c + j) in at] for r, c in at]
+        self.source = [n for (r, c), n in at.items() if (c if player else r) == 0]
+        self.target = {n for (r, c), n in at.items() if (c == cols - 1 if player else r == rows - 1)}
+        self._lacking: dict[tuple[int, int], int] = {}
+
+    def lacking(self, own: int, met: int) -> int:
+        """How many more stones the player needs at least to join the own edges (more than there are cells: it is impossible)."""
+        known = self._lacking.get((own, met))
+        if known is None:
+            known = self._lacking[own, met] = self._search(own, met)
+        return known
+
+    def _search(self, own: int, met: int) -> int:
+        impossible = self.cells + 1
+        best = [impossible] * self.cells
+        layer = {n for n in self.source if not met >> n & 1}
+        for cost in range(impossible):
+            todo = [n for n in layer if own >> n & 1 and best[n] > cost]
+            waiting = {n for n in layer if not own >> n & 1 and best[n] > cost}
+            while todo:
+                n = todo.pop()
+                best[n] = cost
+                if n in self.target:
+                    return cost
+                todo += [m for m in self.near[n] if own >> m & 1 and best[m] > cost]
+                waiting |= {m for m in self.near[n] if not (own | met) >> m & 1 and best[m] > cost}
+            if not waiting:
+                return impossible
+            for n in waiting:
+                best[n] = cost + 1
+            if waiting & self.target:
+                return cost + 1
+            layer = {m for n in waiting for m in self.near[n] if not met >> m & 1 and best[m] > cost + 1}
+        return impossible
+
+    def possible(self, own: int, met: int, hidden: int) -> bool:
+        """Whether the other player can have `hidden` more stones somewhere and not have won.
+
+        Exactly if they can stand beside one of the player's ways across: a full board has one winner.
+        """
+        return 0 <= hidden <= self.cells - (own | met).bit_count() - self.lacking(own, met)
+
+
+class _Program:
+    """A strategy as numbered instructions: a node, and whether the board is turned."""
+
+    def __init__(self, text: StrategyText) -> None:
+        self.text = text
+        self.code: list[tuple[Node, bool]] = []
+        self._numbers: dict[tuple[int, bool], int] = {}
+        self._plain: dict[int, Node] = {}
+        self.main = self.number(text.definitions[MAIN], False)
+        self.cells = text.rows * text.cols
+
+    def number(self, node: Node, turned: bool) -> int:
+        key = (id(node), turned)
+        if key not in self._numbers:
+            self._numbers[key] = len(self.code)
+            self.code.append((node, turned))
+        return self._numbers[key]
+
+    def cell(self, move: Move, turned: bool) -> int:
+        n = (int(move.cell[1:]) - 1) * self.text.cols + ord(move.cell[0]) - ord("a")
+        return self.cells - 1 - n if turned else n
+
+    def name(self, cell: int) -> str:
+        return f"{chr(ord('a') + cell % self.text.cols)}{cell // self.text.cols + 1}"
+
+    def plain(self, node: Either) -> Node:
+        """{s | t} as {s ~ (t), t ~ (s)}."""
+        if id(node) not in self._plain:
+            tries = []
+            for i, option in enumerate(node.options):
+                others = node.options[:i] + node.options[i + 1 :]
+                otherwise = others[0] if len(others) == 1 else Either(others, at=node.at)
+                tries.append(Try(option, otherwise, at=node.at))
+            self._plain[id(node)] = Mixture(tuple(tries), at=node.at)
+        return self._plain[id(node)]
+
+    def collide(self, rest: Rest) -> Rest:
+        """What is left to play after a collision: the nearest answer around the move, else simply what comes next."""
+        ahead = rest
+        while ahead is not None:
+            first, ahead = ahead
+            if first < 0:
+                return self.settle((~first, ahead))
+        return rest
+
+    def settle(self, rest: Rest) -> Rest:
+        """The same in fewer words, so that equal continuations are found equal: no guard in front, nothing after `!`."""
+        while rest is not None and rest[0] < 0:
+            rest = rest[1]
+        return (rest[0], None) if rest is not None and isinstance(self.code[rest[0]][0], Random) else rest
+
+    def moves(self, rest: Rest, own: int, met: int) -> Iterator[tuple[Fraction, int | None, Rest]]:
+        """(probability, cell, what is left) for each next move; any cell with `!` (cell -1); no move at all (cell None)."""
+        while rest is not None:
+            first, after = rest
+            if first < 0:  # all went well up to here: the guard is not needed
+                rest = after
+                continue
+            node, turned = self.code[first]
+            match node:
+                case Random():
+                    yield ONE, -1, (~first, (first, None))  # after a collision or not: at random again
+                    return
+                case Move():
+                    cell = self.cell(node, turned)
+                    if own >> cell & 1:
+                        rest = after
+                    elif met >> cell & 1:
+                        rest = self.collide(after)
+                    else:
+                        yield ONE, cell, after
+                        return
+                case Name(name):
+                    rest = (self.number(self.text.definitions[name], turned), after)
+                case Turned(body):
+                    rest = (self.number(body, not turned), after)
+                case Sequence(items):
+                    rest = after
+                    for item in reversed(items):
+                        rest = (self.number(item, turned), rest)
+                case Try(body, otherwise):
+                    rest = (self.number(body, turned), (~self.number(otherwise, turned), after))
+                case Either():
+                    rest = (self.number(self.plain(node), turned), after)
+                case Mixture(options, odds):
+                    for i, option in enumerate(options):
+                        share = Fraction(1, len(options)) if odds is None else odds[i]
+                        if share:
+                            for p, cell_, left in self.moves((self.number(option, turned), after), own, met):
+                                yield share * p, cell_, left
+                    return
+        yield ONE, None, None
+
+
+class _Place(NamedTuple):
+    """The player is to move: stones, what may be left to play, and the moves so far if their order counts."""
+
+    own: int
+    met: int
+    belief: frozenset[tuple[Rest, Fraction]]
+    path: Path_ | None
+
+
+@dataclass(frozen=True, eq=False)
+class Strategy:
+    """A strategy, followed to the end of every game that it can come to."""
+
+    text: StrategyText
+    game: Game
+    answers: dict[tuple[int, int], list[Answer]]  # by own and discovered stones; several if the order of moves counts
+    gaps: list[Gap]
+    slips: list[Gap]  # after a collision without an answer of its own the strategy plays on: legal, but perhaps not meant
+
+    @property
+    def player(self) -> int:
+        return self.text.player
+
+    @cached_property
+    def disputed(self) -> list[tuple[int, int]]:
+        """Boards that are answered in more than one way: the strategy needs the order of moves there."""
+        return [board for board, answers in self.answers.items() if any(a.shares != answers[0].shares for a in answers)]
+
+    def draw(self, own: int, met: int) -> str:
+        return self.game.view_at(self._position(own, met), self.player) or ""
+
+    def board_name(self, own: int, met: int) -> str:
+        return self.game.glance_text(BOARD, self._key(own, met))
+
+    def path_text(self, path: Path_) -> str:
+        return " ".join(self.game.name_of_move(cell) + " taken" * hit for cell, hit in path) or "-"
+
+    def _position(self, own: int, met: int) -> Any:
+        states = self.game.blank(1)
+        states[0].stones[self.player] = own
+        states[0].met[self.player] = met
+        return states
+
+    def _key(self, own: int, met: int) -> int:
+        with np.errstate(over="ignore"):
+            return self.game.glance_at(BOARD, self._position(own, met), self.player)
+
+    def require_complete(self) -> None:
+        if self.gaps:
+            gap = self.gaps[0]
+            where = f"{self.board_name(gap.own, gap.met)} (after {self.path_text(gap.path)}: {gap.reason})"
+            raise BadStrategy(f"the strategy does not answer {len(self.gaps):,} information states that can be reached, such as {where}")
+
+    def policy(self, blend: bool = False) -> TablePolicy:
+        """By own and discovered stones. `blend`: where answers differ by order, weigh them by how often the player comes by each."""
+        self.require_complete()
+        if self.disputed and not blend:
+            board = self.disputed[0]
+            paths = " and ".join(self.path_text(a.path) for a in self.answers[board][:2])
+            raise BadStrategy(
+                f"the order of moves counts at {len(self.disputed):,} boards, such as {self.board_name(*board)} (after {paths}): a policy "
+                "with board recall cannot follow that; take perfect recall, or blend the answers"
+            )
+        rows = [(self._key(*board), board, _blended(answers)) for board, answers in self.answers.items()]
+        return self._table(rows, BOARD)
+
+    def policy_with_memory(self) -> TablePolicy:
+        """By all own moves in order and what they met (perfect recall)."""
+        self.require_complete()
+        rows = []
+        with np.errstate(over="ignore"):
+            for board, answers in _follow(self.text, ordered=True)[0].items():
+                for answer in answers:
+                    memory = blank_memory(self.player)
+                    for cell, hit in answer.path:
+                        memory = remember_sight(remember_move(memory, cell), TAKEN * hit)
+                    rows.append((int(memory), board, answer.shares))
+        return self._table(rows, PERFECT)
+
+    def _table(self, rows: list[tuple[int, tuple[int, int], dict[int, Fraction]]], recall: str) -> TablePolicy:
+        cells = range(self.text.rows * self.text.cols)
+        keys, width, move, share = [], [], [], []
+        for key, (own, met), shares in rows:
+            legal = [c for c in cells if not (own | met) >> c & 1]
+            keys.append(key)
+            width.append(len(legal))
+            move += legal
+            share += [float(shares.get(c, 0)) for c in legal]
+        longs = [np.array(x, np.int64) for x in (keys, width, move)]
+        mine = sorted_shares(longs[0], longs[1], longs[2], np.array(share, np.float64))
+        none = Shares(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0))
+        facts = {"method": "strategy notation", "player": self.player}
+        both = (none, mine) if self.player else (mine, none)
+        return TablePolicy(self.game.string, self.game.fingerprint, recall, both, "uniform", facts)
+
+
+def _blended(answers: list[Answer]) -> dict[int, Fraction]:
+    if all(a.shares == answers[0].shares for a in answers):
+        return answers[0].shares
+    whole = sum(Fraction(a.reach) for a in answers)
+    blend: dict[int, Fraction] = defaultdict(Fraction)
+    for answer in answers:
+        for cell, share in answer.shares.items():
+            blend[cell] += share * Fraction(answer.reach) / whole
+    return blend
+
+
+def _follow(text: StrategyText, ordered: bool) -> tuple[dict[tuple[int, int], list[Answer]], list[Gap], list[Gap]]:
+    """Every information state that the strategy can come to. Stones only grow, so states are met in the order of their number."""
+    program, terrain = _Program(text), _Terrain(text.rows, text.cols, text.player)
+    answers: dict[tuple[int, int], list[Answer]] = defaultdict(list)
+    gaps, slips = [], []
+    layer: dict[_Place, tuple[float, Path_]] = {}
+    if terrain.possible(0, 0, text.player):
+        first: Rest = (program.main, None)
+        layer[_Place(0, 0, frozenset([(first, ONE)]), () if ordered else None)] = (1.0, ())
+    count = 0
+    while layer:
+        count += len(layer)
+        if count > MOST_STATES:
+            raise TooLarge(f"the strategy comes to more than {MOST_STATES:,} information states; use '!' later, or a smaller board")
+        below: dict[_Place, tuple[float, Path_]] = {}
+        for place, (reach, path) in layer.items():
+            own, met = place.own, place.met
+            free = [c for c in range(terrain.cells) if not (own | met) >> c & 1]
+            plans: dict[int, dict[Rest, Fraction]] = defaultdict(lambda: defaultdict(Fraction))
+            for rest, weight in place.belief:
+                for p, cell, left in program.moves(rest, own, met):
+                    for c in free if cell == -1 else [cell]:
+                        plans[-1 if c is None else c][left] += weight * p / (len(free) if cell == -1 else 1)
+            if -1 in plans:
+                hit = bool(path) and path[-1][1]
+                gaps.append(Gap(own, met, path, "nothing answers the collision" if hit else "nothing comes next"))
+                continue
+            shares = {c: sum(plan.values(), Fraction(0)) for c, plan in sorted(plans.items())}
+            answers[own, met].append(Answer(shares, reach, path))
+            hidden = own.bit_count() + text.player - met.bit_count()
+            for cell, plan in plans.items():
+                stone, part = 1 << cell, float(shares[cell])
+                for hit in (False, True):
+                    mine, theirs = (own, met | stone) if hit else (own | stone, met)
+                    if not terrain.lacking(mine, theirs) or not terrain.possible(mine, theirs, hidden - 1 if hit else hidden + 1):
+                        continue
+                    onward = (*path, (cell, hit))
+                    after: dict[Rest, Fraction] = {}
+                    for left, weight in plan.items():
+                        then = program.collide(left) if hit else program.settle(left)
+                        after[then] = after.get(then, 0) + weight / shares[cell] if len(plan) > 1 else ONE
+                        if hit and then is not None and then == left:
+                            slips.append(Gap(mine, theirs, onward, f"nothing answers a collision on {program.name(cell)}"))
+                    place_ = _Place(mine, theirs, frozenset(after.items()), onward if ordered else None)
+                    before, kept = below.get(place_, (0.0, onward))
+                    below[place_] = (before + reach * part, kept)
+        layer = below
+    return dict(answers), gaps, slips
+
+
+def follow(text: StrategyText) -> Strategy:
+    """What the strategy does, wherever it can come to."""
+    game = load(f"dark_hex:{text.rows}x{text.cols}")
+    assert isinstance(game, Game)
+    return Strategy(text, game, *_follow(text, ordered=False))
+
+
+def shipped() -> list[str]:
+    """Names of the strategies that come with the library."""
+    return sorted(path.stem for path in SHIPPED.glob("*.dhs"))
+
+
+def read_strategy(name: str) -> Strategy:
+    """A strategy from a file, or one that comes with the library, by name."""
+    path = Path(name)
+    if not path.is_file() and name in shipped():
+        path = SHIPPED / f"{name}.dhs"
+    if not path.is_file():
+        raise BadFile(f"no file {name}, and no strategy of that name comes with nebel; there are {', '.join(shipped()) or 'none'}")
+    try:
+        return follow(parse(path.read_text(encoding="utf-8")))
+    except UnicodeDecodeError as error:
+        raise BadFile(f"{name} is not text in UTF-8, as strategies are") from error
+    except BadStrategy as error:
+        raise BadStrategy(f"{name}: {error}") from error
