@@ -11,8 +11,9 @@ import pytest
 from nebel.cli import main
 from nebel.core.tree import grow
 from nebel.judge.best_response import Judge, Verdict
+from nebel.judge.guarantee import guarantee
 from nebel.policy.notation import parse, parse_expression
-from nebel.policy.strategy import Strategy, follow, read_strategy, shipped
+from nebel.policy.strategy import SHIPPED, Strategy, follow, read_strategy, shipped
 from nebel.policy.syntax import (
     BadStrategy,
     Either,
@@ -67,7 +68,7 @@ def test_each_construct_is_read_and_printed_back(text: str, tree: object) -> Non
 
 def test_files_are_printed_back() -> None:
     for name in shipped():
-        text = read_strategy(name).text
+        text = parse((SHIPPED / f"{name}.dhs").read_text())
         assert parse(file_text(text)) == text
 
 
@@ -185,7 +186,7 @@ def test_gaps_are_found_with_the_way_to_them() -> None:
         ("x./o.", "a1 a2 taken", "nothing answers the collision")
     ]
     assert made.draw(1, 4).splitlines()[1:] == ["1 B .", " 2 W ."]
-    with pytest.raises(BadStrategy, match="does not answer 1 information states that can be reached, such as x./o"):
+    with pytest.raises(BadStrategy, match=r"does not answer 1 information states that can be reached, such as x\./o"):
         made.policy()
 
 
@@ -214,12 +215,33 @@ def test_the_strategies_of_the_paper_are_complete(name: str, states: int, disput
     assert (len(made.answers), len(made.gaps), len(made.disputed)) == (states, 0, disputed)
 
 
+@pytest.mark.parametrize(
+    ("body", "rows", "player"),
+    [
+        (f"play = {PAPER}", 2, "black"),
+        ("play = !", 2, "white"),
+        ("play = {a2 (b1 ~ (b2), !): 1/3, b2 (a2, !): 2/3} ~ (!)", 3, "white"),
+        ("play = {a1 (b1, a2 ~ (!), !), b1 (a1, b2 ~ (!), !)}", 3, "black"),
+    ],
+)
+def test_guarantees_are_those_of_the_tree(body: str, rows: int, player: str) -> None:
+    made = strategy(body, rows, 2, player)
+    lost = verdict(made.policy_with_memory(), made).best_response[1 - made.player]
+    assert guarantee(made).wins == pytest.approx((1 - lost) / 2, abs=1e-9)
+
+
+def test_the_guarantee_of_s2_is_that_of_the_paper() -> None:
+    """Section 3.4: 0.625 against the true best response."""
+    assert guarantee(read_strategy("s2")).wins == pytest.approx(0.625, abs=1e-9)
+
+
 def test_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "two.dhs"
     file.write_text(f"rows: 2\ncols: 2\nplayer: black\nplay = {PAPER}\n")
     out = str(tmp_path / "two.nebel")
-    assert main(["strategy", str(file), "--check", "--out", out, "--json"]) == 0
+    assert main(["strategy", str(file), "--check", "--guarantee", "--out", out, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
+    assert told["guarantee"] == pytest.approx(0.7)
     assert (told["player"], told["information_states"], told["complete"], told["policy"]) == (0, 6, True, out)
     assert main(["judge", out, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["best_response"][1] == pytest.approx(-0.4)

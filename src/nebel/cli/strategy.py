@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from nebel.cli.screen import emit, say
+from nebel.cli.screen import emit, figure, say
 
 if TYPE_CHECKING:
     from nebel.policy.strategy import Answer, Gap, Strategy
@@ -20,6 +20,7 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     )
     parser.add_argument("file", metavar="FILE", help="a strategy file, or a name")
     parser.add_argument("--check", action="store_true", help="draw the boards that are unanswered or answered in two ways")
+    parser.add_argument("--guarantee", action="store_true", help="how often it wins at least: an exact best response, for small strategies")
     parser.add_argument("--out", metavar="POLICY", help="write the policy")
     parser.add_argument("--recall", default="board", choices=("board", "perfect"), help="what the policy remembers (default: board)")
     parser.add_argument("--blend", action="store_true", help="board recall: average answers that differ by the order of moves")
@@ -36,12 +37,19 @@ def run(args: argparse.Namespace) -> int:
     if args.out:
         policy = strategy.policy_with_memory() if args.recall == "perfect" else strategy.policy(args.blend)
         save_policy(policy, args.out)
+    wins = None
+    if args.guarantee:
+        from nebel.judge.guarantee import guarantee
+
+        wins = guarantee(strategy).wins
     if args.json:
-        emit(_facts(strategy, args.out) | ({"text": file_text(strategy.text)} if args.print else {}))
+        emit(_facts(strategy, args.out) | {"guarantee": wins} | ({"text": file_text(strategy.text)} if args.print else {}))
     elif args.print:
         say(file_text(strategy.text).rstrip())
     else:
         _tell(strategy, args.check)
+        if wins is not None:
+            say(f"wins with probability {figure(wins)} or more, whatever the other player does")
         if args.out:
             rows = len(policy.shares[strategy.player].keys)
             say(f"wrote {args.out}: {rows:,} information states, {policy.recall} recall")

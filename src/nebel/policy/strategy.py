@@ -56,7 +56,7 @@ class Gap(NamedTuple):
     reason: str
 
 
-class _Terrain:
+class Terrain:
     """The board as bits."""
 
     def __init__(self, rows: int, cols: int, player: int) -> None:
@@ -106,7 +106,7 @@ class _Terrain:
         return 0 <= hidden <= self.cells - (own | met).bit_count() - self.lacking(own, met)
 
 
-class _Program:
+class Program:
     """A strategy as numbered instructions: a node, and whether the board is turned."""
 
     def __init__(self, text: StrategyText) -> None:
@@ -309,7 +309,7 @@ def _blended(answers: list[Answer]) -> dict[int, Fraction]:
 
 def _follow(text: StrategyText, ordered: bool) -> tuple[dict[tuple[int, int], list[Answer]], list[Gap], list[Gap]]:
     """Every information state that the strategy can come to. Stones only grow, so states are met in the order of their number."""
-    program, terrain = _Program(text), _Terrain(text.rows, text.cols, text.player)
+    program, terrain = Program(text), Terrain(text.rows, text.cols, text.player)
     answers: dict[tuple[int, int], list[Answer]] = defaultdict(list)
     gaps, slips = [], []
     layer: dict[_Place, tuple[float, Path_]] = {}
