@@ -106,7 +106,7 @@ BAD = [
     (["solve", "missing.py:game"], "no file missing.py"),
     (["judge", "missing.nebel"], "no file missing.nebel"),
     (["judge", "uniform"], "--game"),
-    (["judge", "uniform", "--game", "dark_hex:4x4"], "too many to enumerate"),
+    (["judge", "uniform", "--game", "goofspiel:13"], "too many to enumerate"),
     (["judge", "uniform", "--game", "leduc", "--by", "magic"], "--by"),
     (["show", "missing.nebel"], "no file missing.nebel"),
     (["check", "nonsense"], "no game 'nonsense'"),

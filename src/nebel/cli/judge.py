@@ -17,8 +17,7 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from nebel.core.registry import load
-    from nebel.core.tree import grow
-    from nebel.judge.best_response import Judge
+    from nebel.judge.exact import judge
     from nebel.policy.io import read_policy
     from nebel.policy.table import TablePolicy
 
@@ -27,11 +26,8 @@ def run(args: argparse.Namespace) -> int:
     if name is None:
         raise BadSetting(f"{args.policy} fits any game; say which with --game")
     game = load(name)
-    if isinstance(policy, TablePolicy):
-        policy.check_game(game)
-    tree = grow(game, policy.recall)
-    laid = policy.on_tree(tree)
-    verdict = Judge(tree).verdict(laid.strategies)
+    verdict, means, unknown = judge(game, policy)
+    value = None if means == "beliefs" else verdict.value
     if args.json:
         emit(
             {
@@ -40,18 +36,21 @@ def run(args: argparse.Namespace) -> int:
                 "exploitability": verdict.exploitability,
                 "nash_conv": verdict.nash_conv,
                 "best_response": list(verdict.best_response),
-                "value": verdict.value,
-                "gains": list(verdict.gains),
+                "value": value,
+                "gains": None if value is None else list(verdict.gains),
                 "recall": policy.recall,
-                "unknown": list(laid.unknown),
+                "means": means,
+                "unknown": list(unknown),
             }
         )
         return 0
-    say(f"{game.string}, {policy.recall} recall, judged exactly against responders with perfect recall")
+    say(f"{game.string}, {policy.recall} recall, judged exactly against responders with perfect recall (by {means})")
     say(f"exploitability {figure(verdict.exploitability)} (NashConv {figure(verdict.nash_conv)})")
-    say(f"value to player 0 {figure(verdict.value)}")
+    say(f"value to player 0 {'not computed' if value is None else figure(value)}")
     for p in range(2):
-        say(f"best response of player {p} gets {figure(verdict.best_response[p])}, a gain of {figure(verdict.gains[p])}")
-    if sum(laid.unknown):
-        say(f"uniform at {sum(laid.unknown):,} of {sum(tree.information_states()):,} information states that the policy never met")
+        gain = "" if value is None else f", a gain of {figure(verdict.gains[p])}"
+        say(f"best response of player {p} gets {figure(verdict.best_response[p])}{gain}")
+    if sum(unknown):
+        where = "information states" if means == "tree" else "decisions"
+        say(f"the policy knew nothing, and played uniformly, at {sum(unknown):,} {where}")
     return 0

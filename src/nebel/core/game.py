@@ -179,6 +179,7 @@ class Game(BaseGame):
     outcomes  chance outcomes are numbered 0 .. outcomes-1
     depth     the longest possible history, moves and chance together
     width     the most options that a turn can have (default: the larger of actions and outcomes)
+    most      the most that a player can win, if known: searches stop early where it is certain
     """
 
     state: np.dtype[np.void]
@@ -187,6 +188,7 @@ class Game(BaseGame):
     depth: int
     outcomes: int = 0
     width: int = 0
+    most: float = float("inf")
     move_name: Callable[[int], str] = str
     outcome_name: Callable[[int], str] = str
     sight_name: Callable[[int], str] = str

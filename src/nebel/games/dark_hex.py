@@ -140,6 +140,7 @@ def dark_hex(rows: int = 3, cols: int = 3, abrupt: bool = False, leak: Literal["
         rules=Rules(start, turn, moves, play, score),
         actions=cells,
         depth=2 * cells - 1,
+        most=1.0,
         move_name=cell_name,
         sight_name=sight,
         glances={"board": Glance(own_and_met, key_text if wide else board_text, "own and discovered stones, not the order")},
