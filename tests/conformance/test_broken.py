@@ -215,10 +215,6 @@ def failing_name() -> Game:
     return spoil(kuhn, sight_name=("", "J", "Q", "K").__getitem__)
 
 
-def record_unreadable() -> Game:
-    return spoil(kuhn, outcome_name=("[J]", "[Q]", "[K]").__getitem__)
-
-
 BROKEN = [
     (move_out_of_range, "after J Q pass: moves() offers 2, yet actions=2 allows 0 to 1 only"),
     (outcome_out_of_range, "at the start: moves() offers 2, yet outcomes=2 allows 0 to 1 only"),
@@ -270,7 +266,6 @@ BROKEN = [
     (sights_alike, "after J and after Q, player 0 has seen different things, yet both transcripts read 'something'"),
     (failing_play, "after J Q pass pass: play() fails: ZeroDivisionError: no such thing (test_broken.py, line "),
     (failing_name, "after J Q pass: the name of a sight fails: IndexError: tuple index out of range ("),
-    (record_unreadable, ": the game read back from its record is a different one"),
 ]
 
 
