@@ -33,6 +33,8 @@ def figure(x: float | None) -> str:
     """A number for people: few digits, no noise."""
     if x is None:
         return "-"
+    if abs(x) < 1e-15:  # what rounding leaves of nothing
+        return "0"
     if x == int(x) and abs(x) < 1e15:
         return f"{int(x):,}"
     return f"{x:.6g}" if 1e-4 <= abs(x) < 1e6 else f"{x:.3g}"
