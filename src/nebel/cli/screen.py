@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -33,6 +34,8 @@ def figure(x: float | None) -> str:
     """A number for people: few digits, no noise."""
     if x is None:
         return "-"
+    if not math.isfinite(x):
+        return str(x)
     if abs(x) < 1e-15:  # what rounding leaves of nothing
         return "0"
     if x == int(x) and abs(x) < 1e15:
