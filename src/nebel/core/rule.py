@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import threading
 import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -30,6 +31,7 @@ _MARK = "__nebel_rule__"
 _COMPILED = "__nebel_compiled__"
 _NATIVE = "__nebel_native__"
 _BUSY = "__nebel_busy__"
+_LOCK = threading.RLock()  # threads that need the same kernel first must not compile it twice at once
 _OPTIONS = {"error_model": "numpy", "nogil": True, "forceinline": True}
 
 
@@ -92,7 +94,8 @@ class _Kernel:
             return self._made(*args)
         from numba.core.errors import NumbaError
 
-        self._made = _compile(self._function, cache=True, parallel=self._parallel)
+        with _LOCK:
+            self._made = self._made or _compile(self._function, cache=True, parallel=self._parallel)
         try:
             return self._made(*args)
         except NumbaError as error:
@@ -117,17 +120,21 @@ def compiler_reason(error: Exception, place: str = "") -> str:
 
 def compiled(function: Callable[..., Any]) -> Any:
     """The compiled twin of a rule, made once."""
-    if not hasattr(function, _COMPILED):
-        if getattr(function, _BUSY, False):
-            raise BadRules(f"the rule {function.__name__} calls itself; rules are compiled into each other, so use a loop")
-        setattr(function, _BUSY, True)
-        try:
-            make = getattr(function, _NATIVE, None)
-            twin = _named(make(), identity(function)) if make else _compile(function, cache=False)
-        finally:
-            delattr(function, _BUSY)
-        setattr(function, _COMPILED, twin)
+    with _LOCK:
+        if not hasattr(function, _COMPILED):
+            setattr(function, _COMPILED, _twin_of(function))
     return getattr(function, _COMPILED)
+
+
+def _twin_of(function: Callable[..., Any]) -> Any:
+    if getattr(function, _BUSY, False):
+        raise BadRules(f"the rule {function.__name__} calls itself; rules are compiled into each other, so use a loop")
+    setattr(function, _BUSY, True)
+    try:
+        make = getattr(function, _NATIVE, None)
+        return _named(make(), identity(function)) if make else _compile(function, cache=False)
+    finally:
+        delattr(function, _BUSY)
 
 
 def _compile(function: Callable[..., Any], cache: bool, parallel: bool = False) -> Any:
