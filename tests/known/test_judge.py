@@ -76,8 +76,8 @@ def test_the_same_as_openspiel_for_the_same_policy(ours: str, theirs: str) -> No
 
 
 @pytest.mark.parametrize("recall", ["perfect", "board"])
-def test_best_response_is_the_best_of_all_pure_strategies(recall: str) -> None:
-    """Dark Hex on 2x1: few enough pure strategies of perfect recall to try them all, also against a forgetful policy."""
+def test_best_response_against_a_plain_search(recall: str) -> None:
+    """Abrupt Dark Hex on 2x2: a plain search over what the responder remembers, also against a forgetful policy."""
     tree = grow(nebel.game("dark_hex(rows=2,cols=2,abrupt=true)"), recall)
     policy = from_tree(tree, random_strategies(tree, seed=3))
     verdict = Judge(tree).verdict(policy.on_tree(tree).strategies)

@@ -30,8 +30,3 @@ class Settings:
 
 def flag_of(name: str) -> str:
     return "--" + name.replace("_", "-")
-
-
-def rows_of(kind: type[Settings]) -> list[tuple[str, str, str]]:
-    """Name, default and help of each setting, for documentation."""
-    return [(flag_of(f.name), str(f.default), f.metadata["help"]) for f in dataclasses.fields(kind)]
