@@ -10,7 +10,7 @@ import pytest
 import nebel
 from nebel.cli import main
 from nebel.core.reach import explore
-from nebel.solve.sure_wins import SureWins, sure_wins
+from nebel.dark_hex.sure_wins import SureWins, sure_wins
 
 
 def test_recorded_counts() -> None:

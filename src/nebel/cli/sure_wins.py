@@ -21,7 +21,7 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from nebel.core.registry import load
-    from nebel.solve.sure_wins import sure_wins
+    from nebel.dark_hex.sure_wins import sure_wins
 
     game = load(args.game)
     wins = sure_wins(game)

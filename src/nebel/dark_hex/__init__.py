@@ -1,0 +1,1 @@
+"""What only Dark Hex has: tables over its boards."""
