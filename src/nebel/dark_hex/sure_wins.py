@@ -11,6 +11,7 @@ joined through the rest, for in Hex exactly one side is joined when all cells ar
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,57 +62,80 @@ def distance(stones: Any, free: Any, source: Any, target: Any, cols: int, left: 
     return FAR
 
 
+class View(NamedTuple):
+    """What a player knows on the own turn; `index` is the same in base three."""
+
+    own: Any
+    met: Any
+    hidden: int
+    unknown: Any
+    unknown_count: int
+    index: Any
+
+
+@rule
+def view_of(index: Any, cells: int, player: int) -> View:
+    own, met, own_count, met_count = np.int64(0), np.int64(0), 0, 0
+    rest = index
+    for c in range(cells):
+        digit = rest % 3
+        rest //= 3
+        if digit == 1:
+            own |= np.int64(1) << c
+            own_count += 1
+        elif digit == 2:
+            met |= np.int64(1) << c
+            met_count += 1
+    unknown = ((np.int64(1) << cells) - 1) & ~(own | met)
+    return View(own, met, own_count + player - met_count, unknown, cells - own_count - met_count, index)
+
+
+@rule
+def wins_with(board: Board, player: int, view: View, c: int, power: Any, move: Any) -> bool:
+    """Does this unknown cell win for sure? `move` must be known of all views with fewer unknown cells."""
+    cols, _, left, right, sides = board
+    own, met, hidden, unknown, unknown_count, index = view
+    stone = np.int64(1) << c
+    # if the cell is free
+    placed = distance(own | stone, unknown & ~stone, sides[player, 0], sides[player, 1], cols, left, right)
+    if hidden <= unknown_count - 1 - placed and placed > 0:
+        theirs = distance(met, unknown & ~stone, sides[1 - player, 0], sides[1 - player, 1], cols, left, right)
+        unsafe = theirs <= hidden + 1 and hidden + 1 <= unknown_count - 1
+        if unsafe or move[index + power] < 0:
+            return False
+    # if a hidden stone is there
+    return hidden == 0 or move[index + 2 * power] != -1
+
+
 @kernel
-def _work_back(board: Board, player: int, move: Any, counts: Any) -> None:
+def _work_back(board: Board, player: int, power: Any, move: Any, counts: Any) -> None:
     """For every pair of own and discovered stones, from full boards to the empty one: a winning cell, -1 if there is none, -2 if
     the pair cannot occur on the own turn. `counts` by hidden stones: possible pairs, and sure wins among them."""
-    cols, cells, left, right, sides = board
-    source, target = sides[player, 0], sides[player, 1]
-    their_source, their_target = sides[1 - player, 0], sides[1 - player, 1]
-    power = np.ones(cells + 1, np.int64)
-    for c in range(cells):
-        power[c + 1] = 3 * power[c]
     for index in range(move.size - 1, -1, -1):
-        own, met, own_count, met_count = np.int64(0), np.int64(0), 0, 0
-        rest = index
-        for c in range(cells):
-            digit = rest % 3
-            rest //= 3
-            if digit == 1:
-                own |= np.int64(1) << c
-                own_count += 1
-            elif digit == 2:
-                met |= np.int64(1) << c
-                met_count += 1
-        hidden = own_count + player - met_count
-        unknown = ((np.int64(1) << cells) - 1) & ~(own | met)
-        unknown_count = cells - own_count - met_count
+        view = view_of(index, board.cells, player)
         move[index] = -2
-        if hidden < 0:
+        if view.hidden < 0:
             continue
-        mine = distance(own, unknown, source, target, cols, left, right)
-        if mine == 0 or hidden > unknown_count - mine:  # won already, or no placement of hidden stones leaves the game open
+        mine = distance(view.own, view.unknown, board.sides[player, 0], board.sides[player, 1], board.cols, board.left, board.right)
+        if mine == 0 or view.hidden > view.unknown_count - mine:  # won already, or no placement of hidden stones leaves the game open
             continue
         move[index] = -1
-        counts[0, hidden] += 1
-        for c in range(cells):
-            if not unknown >> c & 1:
-                continue
-            stone = np.int64(1) << c
-            # if the cell is free
-            wins = True
-            placed = distance(own | stone, unknown & ~stone, source, target, cols, left, right)
-            if hidden <= unknown_count - 1 - placed and placed > 0:
-                theirs = distance(met, unknown & ~stone, their_source, their_target, cols, left, right)
-                unsafe = theirs <= hidden + 1 and hidden + 1 <= unknown_count - 1
-                wins = not unsafe and move[index + power[c]] >= 0
-            # if a hidden stone is there
-            if wins and hidden > 0 and move[index + 2 * power[c]] != -2:
-                wins = move[index + 2 * power[c]] >= 0
-            if wins:
+        counts[0, view.hidden] += 1
+        for c in range(board.cells):
+            if view.unknown >> c & 1 and wins_with(board, player, view, c, power[c], move):
                 move[index] = c
-                counts[1, hidden] += 1
+                counts[1, view.hidden] += 1
                 break
+
+
+@kernel
+def _all_winning(board: Board, player: int, power: Any, move: Any, indices: Any, masks: Any) -> None:
+    """All winning cells of each of these views, as bits."""
+    for i in range(indices.size):
+        view = view_of(indices[i], board.cells, player)
+        for c in range(board.cells):
+            if view.unknown >> c & 1 and wins_with(board, player, view, c, power[c], move):
+                masks[i] |= np.int64(1) << c
 
 
 class SureWins:
@@ -125,17 +149,24 @@ class SureWins:
         left = sum(1 << (r * cols) for r in range(rows))
         top = (1 << cols) - 1
         right, bottom = left << (cols - 1), top << (cells - cols)
-        board = Board(cols, cells, left, right, np.array([[top, bottom], [left, right]], np.int64))
+        self.board = Board(cols, cells, left, right, np.array([[top, bottom], [left, right]], np.int64))
+        self.power = 3 ** np.arange(cells, dtype=np.int64)
         self.moves = tuple(np.empty(3**cells, np.int8) for _ in range(2))
         self.counts: tuple[NDArray[np.int64], NDArray[np.int64]] = (np.zeros((2, cells + 1), np.int64), np.zeros((2, cells + 1), np.int64))
         for player in range(2):
-            _work_back(board, player, self.moves[player], self.counts[player])
+            _work_back(self.board, player, self.power, self.moves[player], self.counts[player])
 
     def move(self, player: int, own: int, met: int) -> int | None:
         """A cell that wins for sure, for the player to move with these own and discovered stones."""
         index = sum(3**c * ((own >> c & 1) + 2 * (met >> c & 1)) for c in range(self.cells))
         cell = int(self.moves[player][index])
         return cell if cell >= 0 else None
+
+    def winning(self, player: int, indices: NDArray[np.int64]) -> NDArray[np.int64]:
+        """All cells that win for sure, as bits, for views given as numbers in base three."""
+        masks = np.zeros(len(indices), np.int64)
+        _all_winning(self.board, player, self.power, self.moves[player], indices, masks)
+        return masks
 
     def by_hidden(self, player: int) -> list[int]:
         """How many sure wins there are with 0, 1, 2 ... hidden stones."""
@@ -146,9 +177,15 @@ class SureWins:
         return next((player for player in range(2) if self.moves[player][0] >= 0), None)
 
 
+@functools.cache
+def on_board(rows: int, cols: int) -> SureWins:
+    """The sure wins of a board, worked out once in a process."""
+    return SureWins(rows, cols)
+
+
 def sure_wins(game: BaseGame) -> SureWins:
     """The sure wins of a classic Dark Hex game."""
     options = game.options
     if game.name != "dark_hex" or options["abrupt"]:
         raise BadSetting(f"sure wins are known for classic Dark Hex, for example dark_hex:4x3, not for {game.string}")
-    return SureWins(options["rows"], options["cols"])
+    return on_board(options["rows"], options["cols"])
