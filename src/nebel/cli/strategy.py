@@ -92,6 +92,7 @@ def _tell(strategy: Strategy, drawn: bool) -> None:
         say(f"incomplete: {len(strategy.gaps):,} information states that it can come to are not answered")
         for gap in strategy.gaps[: LISTED if drawn else 1]:
             _show(strategy, gap, drawn)
+            say(f"    {_remedy(strategy, gap)}")
     if strategy.disputed:
         say(f"needs the order of moves: {len(strategy.disputed):,} boards are answered in more than one way")
         for board in strategy.disputed[: LISTED if drawn else 1]:
@@ -110,3 +111,14 @@ def _show(strategy: Strategy, gap: Gap, drawn: bool) -> None:
     if drawn:
         say(strategy.draw(gap.own, gap.met))
     say(f"  {strategy.board_name(gap.own, gap.met)} after {strategy.path_text(gap.path)}: {gap.reason}")
+
+
+def _remedy(strategy: Strategy, gap: Gap) -> str:
+    """How to answer a gap in the notation."""
+    cells = range(strategy.text.rows * strategy.text.cols)
+    free = strategy.game.name_of_move(next(c for c in cells if not (gap.own | gap.met) >> c & 1))
+    if not gap.path:
+        return f"to answer it, begin with a move: {free}"
+    last = strategy.game.name_of_move(gap.path[-1][0])
+    answer = f"{last} ~ ({free})" if gap.path[-1][1] else f"{last}, {free}"
+    return f"to answer it, write for example {answer}; or ! in place of {free} for any move until the end"

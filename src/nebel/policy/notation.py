@@ -54,7 +54,8 @@ def _tokens(text: str) -> Iterator[_Token]:
         if kind == "newline":
             line, begins = line + 1, match.end()
         elif kind == "bad":
-            raise BadStrategy(f"{at}: {match[0]!r} has no meaning here; moves are cells such as b2, and the signs are ( ) {{ }} , : | ! ~")
+            signs = "( ) { } , : | ! ~"
+            raise BadStrategy(f"{match[0]!r} has no meaning here; moves are cells such as b2, and the signs are {signs}", at)
         elif kind != "space":
             yield _Token(match[0].replace("¬", "~") if kind == "sign" else kind, match[0], at)
     yield _Token("end", "", Place(line, len(text) - begins + 1))
@@ -79,7 +80,7 @@ class _Parser:
         return token
 
     def fail(self, message: str, at: Place | None = None) -> NoReturn:
-        raise BadStrategy(f"{at or self.token.at}: {message}")
+        raise BadStrategy(message, at or self.token.at)
 
     def found(self) -> str:
         return f"'{self.token.text}'" if self.token.text else _SHOWN["end"]
@@ -139,7 +140,7 @@ class _Parser:
                     self.fail(f"T turns the strategy in parentheses: T(s); found {self.found()}")
                 return Turned(self.group(), at=token.at)
             return Move(token.text, at=token.at) if _CELL.fullmatch(token.text) else Name(token.text, at=token.at)
-        raise BadStrategy(f"{token.at}: a move, a name, '(', '{{' or '!' is missing before {self.found()}")
+        raise BadStrategy(f"a move, a name, '(', '{{' or '!' is missing before {self.found()}", token.at)
 
     def braces(self) -> Node:
         opened = self.take()
@@ -267,7 +268,7 @@ def _check_cells(text: StrategyText) -> None:
         for node in nodes(definition):
             if isinstance(node, Move) and (ord(node.cell[0]) - ord("a") >= text.cols or not 1 <= int(node.cell[1:]) <= text.rows):
                 board = f"the board of {text.rows} rows and {text.cols} columns"
-                raise BadStrategy(f"{node.at}: {node.cell} is off {board}; cells are a1 to {last}")
+                raise BadStrategy(f"{node.cell} is off {board}; cells are a1 to {last}", node.at)
 
 
 def _check_names(definitions: dict[str, Node]) -> None:
@@ -281,9 +282,9 @@ def _check_names(definitions: dict[str, Node]) -> None:
             if node.name not in definitions:
                 near = difflib.get_close_matches(node.name, definitions, 1)
                 hint = f"did you mean {near[0]}?" if near else f"defined are {', '.join(definitions)}"
-                raise BadStrategy(f"{node.at}: '{node.name}' is not defined; {hint}")
+                raise BadStrategy(f"'{node.name}' is not defined; {hint}", node.at)
             if node.name in (*path, name):
-                raise BadStrategy(f"{node.at}: '{node.name}' is defined by itself ({' -> '.join((*path, name, node.name))})")
+                raise BadStrategy(f"'{node.name}' is defined by itself ({' -> '.join((*path, name, node.name))})", node.at)
             if node.name not in done:
                 visit(node.name, (*path, name))
         done.add(name)

@@ -9,7 +9,7 @@ moves, so after a mixture there are several such lists, each with its probabilit
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -229,23 +229,13 @@ class Strategy:
         return [board for board, answers in self.answers.items() if any(a.shares != answers[0].shares for a in answers)]
 
     def draw(self, own: int, met: int) -> str:
-        return self.game.view_at(self._position(own, met), self.player) or ""
+        return self.game.view_at(position(self.game, self.player, own, met), self.player) or ""
 
     def board_name(self, own: int, met: int) -> str:
-        return self.game.glance_text(BOARD, self._key(own, met))
+        return self.game.glance_text(BOARD, board_key(self.game, self.player, own, met))
 
     def path_text(self, path: Path_) -> str:
         return " ".join(self.game.name_of_move(cell) + " taken" * hit for cell, hit in path) or "-"
-
-    def _position(self, own: int, met: int) -> Any:
-        states = self.game.blank(1)
-        states[0].stones[self.player] = own
-        states[0].met[self.player] = met
-        return states
-
-    def _key(self, own: int, met: int) -> int:
-        with np.errstate(over="ignore"):
-            return self.game.glance_at(BOARD, self._position(own, met), self.player)
 
     def require_complete(self) -> None:
         if self.gaps:
@@ -263,37 +253,57 @@ class Strategy:
                 f"the order of moves counts at {len(self.disputed):,} boards, such as {self.board_name(*board)} (after {paths}): a policy "
                 "with board recall cannot follow that; take perfect recall, or blend the answers"
             )
-        rows = [(self._key(*board), board, _blended(answers)) for board, answers in self.answers.items()]
-        return self._table(rows, BOARD)
+        rows = [(board_key(self.game, self.player, *board), board, _blended(answers)) for board, answers in self.answers.items()]
+        return table_policy(self.game, self.player, BOARD, rows, "strategy notation")
 
     def policy_with_memory(self) -> TablePolicy:
         """By all own moves in order and what they met (perfect recall)."""
         self.require_complete()
-        rows = []
-        with np.errstate(over="ignore"):
-            for board, answers in _follow(self.text, ordered=True)[0].items():
-                for answer in answers:
-                    memory = blank_memory(self.player)
-                    for cell, hit in answer.path:
-                        memory = remember_sight(remember_move(memory, cell), TAKEN * hit)
-                    rows.append((int(memory), board, answer.shares))
-        return self._table(rows, PERFECT)
+        rows = [
+            (memory_key(self.player, answer.path), board, answer.shares)
+            for board, answers in _follow(self.text, ordered=True)[0].items()
+            for answer in answers
+        ]
+        return table_policy(self.game, self.player, PERFECT, rows, "strategy notation")
 
-    def _table(self, rows: list[tuple[int, tuple[int, int], dict[int, Fraction]]], recall: str) -> TablePolicy:
-        cells = range(self.text.rows * self.text.cols)
-        keys, width, move, share = [], [], [], []
-        for key, (own, met), shares in rows:
-            legal = [c for c in cells if not (own | met) >> c & 1]
-            keys.append(key)
-            width.append(len(legal))
-            move += legal
-            share += [float(shares.get(c, 0)) for c in legal]
-        longs = [np.array(x, np.int64) for x in (keys, width, move)]
-        mine = sorted_shares(longs[0], longs[1], longs[2], np.array(share, np.float64))
-        none = Shares(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0))
-        facts = {"method": "strategy notation", "player": self.player}
-        both = (none, mine) if self.player else (mine, none)
-        return TablePolicy(self.game.string, self.game.fingerprint, recall, both, "uniform", facts)
+
+def position(game: Game, player: int, own: int, met: int) -> Any:
+    """A position of which `player` knows just this."""
+    states = game.blank(1)
+    states[0].stones[player] = own
+    states[0].met[player] = met
+    return states
+
+
+def board_key(game: Game, player: int, own: int, met: int) -> int:
+    with np.errstate(over="ignore"):
+        return game.glance_at(BOARD, position(game, player, own, met), player)
+
+
+def memory_key(player: int, path: Path_) -> int:
+    with np.errstate(over="ignore"):
+        memory = blank_memory(player)
+        for cell, hit in path:
+            memory = remember_sight(remember_move(memory, cell), TAKEN * hit)
+        return int(memory)
+
+
+def table_policy(
+    game: Game, player: int, recall: str, rows: Iterable[tuple[int, tuple[int, int], dict[int, Fraction]]], method: str
+) -> TablePolicy:
+    """One player's table from (key, own and discovered stones, shares by cell); the other player's moves are uniform."""
+    keys, width, move, share = [], [], [], []
+    for key, (own, met), shares in rows:
+        legal = [c for c in range(game.actions) if not (own | met) >> c & 1]
+        keys.append(key)
+        width.append(len(legal))
+        move += legal
+        share += [float(shares.get(c, 0)) for c in legal]
+    longs = [np.array(x, np.int64) for x in (keys, width, move)]
+    mine = sorted_shares(longs[0], longs[1], longs[2], np.array(share, np.float64))
+    none = Shares(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0))
+    both = (none, mine) if player else (mine, none)
+    return TablePolicy(game.string, game.fingerprint, recall, both, "uniform", {"method": method, "player": player})
 
 
 def _blended(answers: list[Answer]) -> dict[int, Fraction]:
@@ -377,8 +387,10 @@ def read_strategy(name: str) -> Strategy:
     if not path.is_file():
         raise BadFile(f"no file {name}, and no strategy of that name comes with nebel; there are {', '.join(shipped()) or 'none'}")
     try:
-        return follow(parse(path.read_text(encoding="utf-8")))
+        text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise BadFile(f"{name} is not text in UTF-8, as strategies are") from error
+    try:
+        return follow(parse(text))
     except BadStrategy as error:
-        raise BadStrategy(f"{name}: {error}") from error
+        raise BadStrategy(f"{name}: {error}" + (f"\n{error.at.quoted(text)}" if error.at else "")) from error

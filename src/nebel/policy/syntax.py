@@ -10,16 +10,30 @@ from typing import NamedTuple
 from nebel.core.errors import Problem
 
 
-class BadStrategy(Problem):
-    """A strategy that cannot be read or followed; the message begins with the place."""
-
-
 class Place(NamedTuple):
     line: int = 0
     column: int = 0
 
     def __str__(self) -> str:
         return f"line {self.line}, column {self.column}"
+
+    def quoted(self, text: str) -> str:
+        """The line of `text` in which the place is, and a caret beneath it (at the end of what is written, if the line is empty)."""
+        before, line = text.split("\n")[: self.line - 1], text.split("\n")[self.line - 1]
+        column = self.column
+        while before and not line.strip():
+            line = before.pop().rstrip()
+            column = len(line) + 1
+        blank = "".join("\t" if c == "\t" else " " for c in line[: column - 1])
+        return f"    {line}\n    {blank}^"
+
+
+class BadStrategy(Problem):
+    """A strategy that cannot be read or followed; the message begins with the place, if there is one."""
+
+    def __init__(self, message: str, at: Place | None = None) -> None:
+        super().__init__(f"{at}: {message}" if at else message)
+        self.at = at
 
 
 @dataclass(frozen=True)
