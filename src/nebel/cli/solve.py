@@ -6,11 +6,14 @@ import argparse
 import dataclasses
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nebel.cli.flags import add_settings, given
 from nebel.cli.screen import emit, figure, progress_bar, say
 from nebel.core.errors import BadSetting
+
+if TYPE_CHECKING:
+    from nebel.solve.drive import Job
 
 
 def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
@@ -23,6 +26,7 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument("--recall", help="perfect, or one of the game's glances (default: perfect)")
     parser.add_argument("--seed", type=int, help="the same seed gives the same result on one thread (default: 1)")
     parser.add_argument("--memory", type=float, metavar="GB", help="how much memory may be used (default: 4)")
+    parser.add_argument("--pone", action="store_true", default=None, help="of classic Dark Hex: do not play out sure wins, only know them")
     parser.add_argument("--out", metavar="FILE", type=Path, help="write the policy here")
     parser.add_argument("--run", metavar="FOLDER", type=Path, help="keep settings, metrics, checkpoints and the policy here")
     parser.add_argument("--resume", metavar="FOLDER", nargs="?", const="", help="go on with a run that was stopped or killed")
@@ -42,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     folder, resume = _folder(args)
     budget = Budget(**given(args, Budget))
     method = method_named(args.method or "dcfr+")
-    choices = {k: v for k, v in (("recall", args.recall), ("seed", args.seed), ("memory", args.memory)) if v is not None}
+    choices = {name: value for name, value in _asked(args).items() if value is not None}
     settings = given(args, METHODS[method])
     METHODS[method](**settings)
     if args.memory is not None and not args.memory > 0:
@@ -52,15 +56,15 @@ def run(args: argparse.Namespace) -> int:
     if args.out and args.out.is_dir():
         raise BadSetting(f"--out {args.out} is a folder; give the name of a file")
     if resume:
-        _refuse_changes(args, folder, settings)
-        job = Job("")
+        job = _refuse_changes(args, folder, settings)
     elif not args.game:
         raise BadSetting("which game? for example: nebel solve leduc --with dcfr+ (nebel games lists them)")
     else:
         job = Job(args.game, method, **choices, settings=settings)
 
     def sized(sizing: Sizing, pace: float) -> None:
-        say(_size_report(sizing, pace, budget.iterations), to_error=True)
+        cut = "with sure wins cut off, " if job.pone else ""
+        say(cut + _size_report(sizing, pace, budget.iterations), to_error=True)
 
     with progress_bar(args.json) as bar:
 
@@ -91,6 +95,8 @@ def run(args: argparse.Namespace) -> int:
         "policy": str(written) if written else None,
         "seed": result.job.seed,
         "settings": result.job.settings,
+        "pone": result.job.pone,
+        "sure_wins_left_out": result.policy.facts.get("sure_wins_left_out", 0),
         "histories": result.sizing.histories,
         "information_states": result.sizing.information_states,
         "bytes": result.sizing.bytes,
@@ -112,7 +118,11 @@ def _folder(args: argparse.Namespace) -> tuple[Path | None, bool]:
     return args.run or (args.out.with_name(args.out.name + ".run") if args.out else None), args.resume is not None
 
 
-def _refuse_changes(args: argparse.Namespace, folder: Path | None, settings: dict[str, Any]) -> None:
+def _asked(args: argparse.Namespace) -> dict[str, Any]:
+    return {name: getattr(args, name) for name in ("recall", "seed", "memory", "pone")}
+
+
+def _refuse_changes(args: argparse.Namespace, folder: Path | None, settings: dict[str, Any]) -> Job:
     """A resumed run keeps its settings; saying them again is fine, changing them is not."""
     from nebel.core.registry import load
     from nebel.solve.drive import Folder
@@ -121,13 +131,14 @@ def _refuse_changes(args: argparse.Namespace, folder: Path | None, settings: dic
     if folder is None:
         raise BadSetting("--resume needs to know the run: --resume FOLDER, or the --run or --out of the first time")
     held, _ = Folder(folder).job()
-    asked = {"recall": args.recall, "seed": args.seed, "memory": args.memory, "method": args.method and method_named(args.method)}
+    asked = {**_asked(args), "method": args.method and method_named(args.method)}
     if args.game and load(args.game).string != held.game:
         raise BadSetting(f"the run in {folder} is about {held.game}, not {args.game}")
     for name, value in {**asked, **settings}.items():
         before = dataclasses.asdict(held).get(name, held.settings.get(name))
         if value is not None and value != before and not (name == "recall" and value == "imperfect"):
             raise BadSetting(f"the run in {folder} has {name} {before}, not {value}; leave it out to go on, or start a new run")
+    return held
 
 
 def _size_report(sizing: Any, pace: float, iterations: int | None) -> str:
@@ -148,5 +159,7 @@ def _tell(facts: dict[str, Any]) -> None:
     else:
         say(f"exploitability {figure(facts['exploitability'])} (NashConv {figure(facts['nash_conv'])})")
         say(f"value to player 0 {figure(facts['value'])}")
+    if facts["sure_wins_left_out"]:
+        say(f"{facts['sure_wins_left_out']:,} sure wins found no room in the policy, which plays uniformly there; more --memory helps")
     if facts["policy"]:
         say(f"policy written to {facts['policy']}")

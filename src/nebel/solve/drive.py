@@ -7,7 +7,7 @@ import math
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -20,9 +20,10 @@ from nebel.core.registry import load
 from nebel.core.settings import Settings, setting
 from nebel.core.state import resolve_recall
 from nebel.core.tree import Size, Tree, estimate, grow, measure
+from nebel.dark_hex import pruned
 from nebel.judge.best_response import Judge, Verdict
 from nebel.policy.io import read_arrays, save_policy, write_arrays
-from nebel.policy.table import TablePolicy
+from nebel.policy.table import TablePolicy, sorted_shares
 from nebel.solve.cfr import FullWidth
 from nebel.solve.sampled import Sampled
 from nebel.solve.settings import METHODS, Sampling, as_dict, method_named
@@ -69,6 +70,7 @@ class Job:
     recall: str = "perfect"
     seed: int = 1
     memory: float = 4.0
+    pone: bool = False  # sure wins of Dark Hex are not played out, and their moves are added to the policy at the end
     settings: dict[str, Any] = field(default_factory=dict)
 
 
@@ -145,6 +147,31 @@ def make_solver(game: BaseGame, job: Job, sizing: Sizing) -> Solver:
         return Sampled(game, job.recall, sizing.tree, settings, job.seed, int(job.memory * GIGABYTE), sizing.walked)
     assert sizing.tree is not None
     return FullWidth(sizing.tree, job.method, settings.threads)  # type: ignore[attr-defined]
+
+
+def complete(game: BaseGame, policy: TablePolicy, memory: float) -> TablePolicy:
+    """A policy of the pruned game as one of the game itself, with the winning moves in sure wins."""
+    shares, left_out = [], 0
+    for p, held in enumerate(policy.shares):
+        added = pruned.answers(game, p, policy, int(memory * GIGABYTE))
+        lines = zip((held.keys, np.diff(held.first), held.move, held.share), added[:4], strict=True)
+        shares.append(sorted_shares(*(np.concatenate(line) for line in lines)))
+        left_out += added.left_out
+    facts = {**policy.facts, "sure_wins_left_out": left_out}
+    return replace(policy, fingerprint=game.fingerprint, shares=(shares[0], shares[1]), missing="uniform", facts=facts)
+
+
+def make_judge(game: BaseGame, job: Job, sizing: Sizing, solver: Solver) -> Callable[[], Verdict] | None:
+    """Judges what the solver has so far in the game itself, where that can be enumerated."""
+    tree = sizing.tree
+    if tree is not None and job.pone:
+        tree = size_up(game, "outcome-sampling", job.recall, job.memory).tree
+    if tree is None:
+        return None
+    judge = Judge(tree)
+    if job.pone:
+        return lambda: judge.verdict(complete(game, solver.policy({}), job.memory).on_tree(tree).strategies)
+    return lambda: judge.verdict(solver.strategies())
 
 
 class Folder:
@@ -228,18 +255,20 @@ def solve(
             raise BadSetting("--resume needs the folder of the run: --run FOLDER (or --resume FOLDER)")
         job, then = run.job()
     game = load(job.game)
-    job = Job(game.string, method_named(job.method), resolve_recall(game, job.recall), job.seed, job.memory, job.settings)
-    settings = METHODS[job.method](**job.settings)
-    job = Job(**{**vars(job), "settings": as_dict(settings)})
+    job = replace(job, game=game.string, method=method_named(job.method), recall=resolve_recall(game, job.recall))
+    job = replace(job, settings=as_dict(METHODS[job.method](**job.settings)))
     if then and then != game.fingerprint:
         raise BadFile(f"the rules of {job.game} have changed since the run in {folder} began; start a new one")
-    sizing = size_up(game, job.method, job.recall, job.memory)
+    if job.pone:
+        pruned.check(game, job.recall)
+    played = pruned.pruned(game) if job.pone else game
+    sizing = size_up(played, job.method, job.recall, job.memory)
+    solver = make_solver(played, job, sizing)
+    judge = make_judge(game, job, sizing, solver)
     if budget == Budget():
-        budget = Budget(seconds=10.0, until=1e-6 if sizing.tree else None)
-    if budget.until is not None and sizing.tree is None:
+        budget = Budget(seconds=10.0, until=1e-6 if judge else None)
+    if budget.until is not None and judge is None:
         raise TooLarge(f"{job.game} is too large to judge exactly, so --until cannot be met; give --iterations or --seconds")
-    solver = make_solver(game, job, sizing)
-    judge = Judge(sizing.tree) if sizing.tree else None
     before = 0.0
     if run and not resume:
         run.begin(job, game.fingerprint)
@@ -248,7 +277,9 @@ def solve(
     clock = _Loop(solver, judge, budget, run, progress, before, checkpoint_every)
     verdict = clock.run(lambda pace: sized(sizing, pace))
     facts = {"method": job.method, "settings": job.settings, "seed": job.seed, "iterations": solver.iterations}
-    policy = solver.policy(facts)
+    policy = solver.policy({**facts, "pone": job.pone})
+    if job.pone:
+        policy = complete(game, policy, job.memory)
     if run:
         save_policy(policy, run.path / "policy.nebel")
     return Result(job, sizing, solver.iterations, clock.seconds, verdict, policy)
@@ -258,7 +289,7 @@ class _Loop:
     """Iterates in chunks; judges at iteration counts that grow by a tenth, so that the stopping point depends on no clock."""
 
     def __init__(
-        self, solver: Solver, judge: Judge | None, budget: Budget, run: Folder | None, progress: Callable[[Progress], None],
+        self, solver: Solver, judge: Callable[[], Verdict] | None, budget: Budget, run: Folder | None, progress: Callable[[Progress], None],
         seconds: float, checkpoint_every: float,
     ) -> None:  # fmt: skip
         self.solver, self.judge, self.budget, self.folder, self.progress = solver, judge, budget, run, progress
@@ -326,7 +357,7 @@ class _Loop:
 
     def _judge(self) -> None:
         if self.judge:
-            self._verdict = self.judge.verdict(self.solver.strategies())
+            self._verdict = self.judge()
         self._report(self._verdict)
 
     def _report(self, verdict: Verdict | None) -> None:
