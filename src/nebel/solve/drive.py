@@ -21,10 +21,12 @@ from nebel.core.settings import Settings, setting
 from nebel.core.state import resolve_recall
 from nebel.core.tree import Size, Tree, estimate, grow, measure
 from nebel.dark_hex import pruned
+from nebel.dark_hex.merged import count_states, merge, merged_kind
 from nebel.judge.best_response import Judge, Verdict
 from nebel.policy.io import read_arrays, save_policy, write_arrays
 from nebel.policy.table import TablePolicy, sorted_shares
 from nebel.solve.cfr import FullWidth
+from nebel.solve.merged import MergedStates, mergeable, merged_bytes
 from nebel.solve.sampled import Sampled
 from nebel.solve.settings import METHODS, Sampling, as_dict, method_named
 
@@ -83,6 +85,7 @@ class Sizing(NamedTuple):
     bytes: int
     tree: Tree | None
     walked: float = 1.0  # histories that an iteration meets, where the rules are sampled
+    merged: int = 0  # states that an iteration sweeps over, where histories are merged
 
 
 class Progress(NamedTuple):
@@ -113,6 +116,8 @@ def size_up(game: BaseGame, method: str, recall: str, memory: float) -> Sizing:
     histories = float(size.histories) if size.complete else estimate(game)
     need = size.bytes / size.histories * histories
     if not issubclass(METHODS[method], Sampling):
+        if mergeable(game, recall):
+            return _size_merged(game, size, histories, memory)
         raise TooLarge(
             f"{method} needs the whole tree of {game.string}: about {histories:.2g} histories, {_bytes(need)}, and --memory is "
             f"{memory:g} GB; take --with outcome-sampling{_glance_advice(game, recall)} or a smaller variant"
@@ -133,6 +138,17 @@ def size_up(game: BaseGame, method: str, recall: str, memory: float) -> Sizing:
     return Sizing(size, histories, None, 0, None, walked)
 
 
+def _size_merged(game: BaseGame, size: Size, histories: float, memory: float) -> Sizing:
+    kind = merged_kind(game)
+    need, states = merged_bytes(game), count_states(*kind)
+    if need > memory * GIGABYTE:
+        raise TooLarge(
+            f"{game.string} has {states:,} states after merging, {_bytes(need)}, and --memory is {memory:g} GB; take --with "
+            "outcome-sampling or a smaller variant"
+        )
+    return Sizing(size, histories, np.diff(merge(*kind).views.start).tolist(), need, None, merged=states)
+
+
 def _glance_advice(game: BaseGame, recall: str) -> str:
     return f" (and perhaps --recall {next(iter(game.glances))})" if game.glances and recall == "perfect" else ""
 
@@ -145,6 +161,8 @@ def make_solver(game: BaseGame, job: Job, sizing: Sizing) -> Solver:
     settings = METHODS[job.method](**job.settings)
     if isinstance(settings, Sampling):
         return Sampled(game, job.recall, sizing.tree, settings, job.seed, int(job.memory * GIGABYTE), sizing.walked)
+    if sizing.merged:
+        return MergedStates(game, job.method, settings.threads)  # type: ignore[attr-defined]
     assert sizing.tree is not None
     return FullWidth(sizing.tree, job.method, settings.threads)  # type: ignore[attr-defined]
 
@@ -263,6 +281,8 @@ def solve(
         pruned.check(game, job.recall)
     played = pruned.pruned(game) if job.pone else game
     sizing = size_up(played, job.method, job.recall, job.memory)
+    if sizing.merged and job.pone:
+        raise BadSetting("--pone goes with sampling methods and with games whose tree is held, not with merged states; leave it out")
     solver = make_solver(played, job, sizing)
     judge = make_judge(game, job, sizing, solver)
     if budget == Budget():
