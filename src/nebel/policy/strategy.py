@@ -9,34 +9,28 @@ moves, so after a mixture there are several such lists, each with its probabilit
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from nebel.core.errors import BadFile, TooLarge
 from nebel.core.game import Game
-from nebel.core.recall import PERFECT, blank_memory, remember_move, remember_sight
+from nebel.core.recall import PERFECT
 from nebel.core.registry import load
+from nebel.policy.hex_table import BOARD, Path_, board_key, memory_key, position, table_policy
 from nebel.policy.notation import parse
 from nebel.policy.syntax import MAIN, BadStrategy, Either, Mixture, Move, Name, Node, Random, Sequence, StrategyText, Try, Turned
-from nebel.policy.table import Shares, TablePolicy, sorted_shares
+from nebel.policy.table import TablePolicy
 
 SHIPPED = Path(__file__).parent.parent / "strategies"
-BOARD = "board"
 MOST_STATES = 2_000_000
 ONE = Fraction(1)
-TAKEN = 1
-"""What the mover sees on a collision (the token of `games/dark_hex.py`)."""
 
 Rest = tuple[int, Any] | None
 """The next instruction (a guard: the answer's complement, below 0), and the rest."""
-Path_ = tuple[tuple[int, bool], ...]
-"""Own moves in order, and whether each hit a hidden stone."""
 
 
 class Answer(NamedTuple):
@@ -60,7 +54,7 @@ class Terrain:
     """The board as bits."""
 
     def __init__(self, rows: int, cols: int, player: int) -> None:
-        self.cells = rows * cols
+        self.cells, self.player = rows * cols, player
         at = {(r, c): r * cols + c for r in range(rows) for c in range(cols)}
         around = ((-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0))
         self.near = [[at[r + i, c + j] for i, j in around if (r + i, c + j) in at] for r, c in at]
@@ -104,6 +98,13 @@ class Terrain:
         Exactly if they can stand beside one of the player's ways across: a full board has one winner.
         """
         return 0 <= hidden <= self.cells - (own | met).bit_count() - self.lacking(own, met)
+
+    def after(self, own: int, met: int, cell: int) -> Iterator[tuple[bool, int, int]]:
+        """Where a move can lead in the classic game, as long as it goes on: (whether it hit a hidden stone, own, discovered)."""
+        for hit in (False, True):
+            mine, theirs = own | (not hit) << cell, met | hit << cell
+            if self.lacking(mine, theirs) and self.possible(mine, theirs, mine.bit_count() + self.player - theirs.bit_count()):
+                yield hit, mine, theirs
 
 
 class Program:
@@ -200,6 +201,35 @@ class Program:
         yield ONE, None, None
 
 
+class _Trimmer:
+    """Drops what will never be played, so that equal continuations are found equal, whatever they are a part of."""
+
+    def __init__(self, program: Program, terrain: Terrain) -> None:
+        self.program, self.terrain = program, terrain
+        self.known: dict[tuple[Rest, int, int], bool] = {}
+
+    def trim(self, rest: Rest, own: int, met: int) -> Rest:
+        if rest is None or rest[1] is None:
+            return rest
+        alone = (rest[0], None)
+        return alone if self.ends(alone, own, met) else rest
+
+    def ends(self, rest: Rest, own: int, met: int) -> bool:
+        """Whether this plays every game to its end, with an answer of its own to each collision."""
+        if (rest, own, met) not in self.known:
+            self.known[rest, own, met] = all(self._ends(cell, left, own, met) for _, cell, left in self.program.moves(rest, own, met))
+        return self.known[rest, own, met]
+
+    def _ends(self, cell: int | None, left: Rest, own: int, met: int) -> bool:
+        if cell is None or cell < 0:
+            return cell is not None
+        for hit, mine, theirs in self.terrain.after(own, met, cell):
+            then = self.program.collide(left) if hit else self.program.settle(left)
+            if (hit and then is left) or not self.ends(self.trim(then, mine, theirs), mine, theirs):
+                return False
+        return True
+
+
 class _Place(NamedTuple):
     """The player is to move: stones, what may be left to play, and the moves so far if their order counts."""
 
@@ -267,45 +297,6 @@ class Strategy:
         return table_policy(self.game, self.player, PERFECT, rows, "strategy notation")
 
 
-def position(game: Game, player: int, own: int, met: int) -> Any:
-    """A position of which `player` knows just this."""
-    states = game.blank(1)
-    states[0].stones[player] = own
-    states[0].met[player] = met
-    return states
-
-
-def board_key(game: Game, player: int, own: int, met: int) -> int:
-    with np.errstate(over="ignore"):
-        return game.glance_at(BOARD, position(game, player, own, met), player)
-
-
-def memory_key(player: int, path: Path_) -> int:
-    with np.errstate(over="ignore"):
-        memory = blank_memory(player)
-        for cell, hit in path:
-            memory = remember_sight(remember_move(memory, cell), TAKEN * hit)
-        return int(memory)
-
-
-def table_policy(
-    game: Game, player: int, recall: str, rows: Iterable[tuple[int, tuple[int, int], dict[int, Fraction]]], method: str
-) -> TablePolicy:
-    """One player's table from (key, own and discovered stones, shares by cell); the other player's moves are uniform."""
-    keys, width, move, share = [], [], [], []
-    for key, (own, met), shares in rows:
-        legal = [c for c in range(game.actions) if not (own | met) >> c & 1]
-        keys.append(key)
-        width.append(len(legal))
-        move += legal
-        share += [float(shares.get(c, 0)) for c in legal]
-    longs = [np.array(x, np.int64) for x in (keys, width, move)]
-    mine = sorted_shares(longs[0], longs[1], longs[2], np.array(share, np.float64))
-    none = Shares(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0))
-    both = (none, mine) if player else (mine, none)
-    return TablePolicy(game.string, game.fingerprint, recall, both, "uniform", {"method": method, "player": player})
-
-
 def _blended(answers: list[Answer]) -> dict[int, Fraction]:
     if all(a.shares == answers[0].shares for a in answers):
         return answers[0].shares
@@ -320,6 +311,7 @@ def _blended(answers: list[Answer]) -> dict[int, Fraction]:
 def _follow(text: StrategyText, ordered: bool) -> tuple[dict[tuple[int, int], list[Answer]], list[Gap], list[Gap]]:
     """Every information state that the strategy can come to. Stones only grow, so states are met in the order of their number."""
     program, terrain = Program(text), Terrain(text.rows, text.cols, text.player)
+    trimmer = _Trimmer(program, terrain)
     answers: dict[tuple[int, int], list[Answer]] = defaultdict(list)
     gaps, slips = [], []
     layer: dict[_Place, tuple[float, Path_]] = {}
@@ -346,23 +338,19 @@ def _follow(text: StrategyText, ordered: bool) -> tuple[dict[tuple[int, int], li
                 continue
             shares = {c: sum(plan.values(), Fraction(0)) for c, plan in sorted(plans.items())}
             answers[own, met].append(Answer(shares, reach, path))
-            hidden = own.bit_count() + text.player - met.bit_count()
             for cell, plan in plans.items():
-                stone, part = 1 << cell, float(shares[cell])
-                for hit in (False, True):
-                    mine, theirs = (own, met | stone) if hit else (own | stone, met)
-                    if not terrain.lacking(mine, theirs) or not terrain.possible(mine, theirs, hidden - 1 if hit else hidden + 1):
-                        continue
+                for hit, mine, theirs in terrain.after(own, met, cell):
                     onward = (*path, (cell, hit))
                     after: dict[Rest, Fraction] = {}
                     for left, weight in plan.items():
                         then = program.collide(left) if hit else program.settle(left)
-                        after[then] = after.get(then, 0) + weight / shares[cell] if len(plan) > 1 else ONE
-                        if hit and then is not None and then == left:
+                        if hit and then is not None and then is left:
                             slips.append(Gap(mine, theirs, onward, f"nothing answers a collision on {program.name(cell)}"))
+                        then = trimmer.trim(then, mine, theirs)
+                        after[then] = after.get(then, 0) + weight / shares[cell] if len(plan) > 1 else ONE
                     place_ = _Place(mine, theirs, frozenset(after.items()), onward if ordered else None)
                     before, kept = below.get(place_, (0.0, onward))
-                    below[place_] = (before + reach * part, kept)
+                    below[place_] = (before + reach * float(shares[cell]), kept)
         layer = below
     return dict(answers), gaps, slips
 

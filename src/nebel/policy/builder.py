@@ -1,0 +1,354 @@
+"""A Dark Hex strategy made by answering its information states one by one, until none that it can come to is open.
+
+After DSaGe, the strategy generator of section 3.2 of Tapkan's thesis. A `Builder` neither prints nor asks; the console
+(`nebel build`) and other faces do. All it holds is the list of steps that were taken: what is answered, what is open and what
+comes next follow from them, so undoing is dropping the last step, and a file of the steps is the whole work.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nebel.core.errors import BadFile, BadSetting, Problem, TooLarge
+from nebel.core.rng import generator, uniform
+from nebel.policy.hex_table import BOARD, Path_, table_policy
+from nebel.policy.states import START, BadAnswer, Seen, Shares, States
+from nebel.policy.strategy import MOST_STATES
+from nebel.policy.syntax import MAIN, PLAYERS, Mixture, Move, Name, Node, Random, Sequence, StrategyText, Try, file_text
+from nebel.policy.table import TablePolicy
+
+FORMAT = 1
+ROAM = "!"
+LONGEST = 8
+"""Moves that a part of a written strategy may have before it gets a line of its own."""
+
+Answer = Shares | str
+"""Probabilities by cell, or ROAM: any move, equally likely, here and wherever that leads."""
+Step = dict[Seen, Answer]
+
+
+class _Walk(NamedTuple):
+    """What the strategy can come to by its answers, each with a way there, depth first; and the open ones among them."""
+
+    ways: dict[Seen, Path_]
+    open: dict[Seen, None]
+
+
+class Builder:
+    """A strategy in the making. With `isomorphic`, an answer is given to the state on the turned board as well.
+
+    Answers to states that the strategy no longer comes to are kept, but count only when it comes there again.
+    """
+
+    def __init__(self, game: str, player: int, recall: str = BOARD, isomorphic: bool = False) -> None:
+        self.states = States(game, player, recall)
+        self.isomorphic = isomorphic
+        self._steps: list[Step] = []
+        self._answers: Step = {}
+        self._later: dict[Seen, None] = {}
+        self._chosen: Seen | None = None
+        self._walked: _Walk | None = None
+
+    @property
+    def _walk(self) -> _Walk:
+        if self._walked is None:
+            self._walked = _Walk({}, {})
+            todo: list[tuple[Seen, Path_]] = [(START, ())] if self.states.occurs(START) else []
+            while todo:
+                state, way = todo.pop()
+                if state in self._walked.ways:
+                    continue
+                self._walked.ways[state] = way
+                answer = self._answers.get(state)
+                if answer is None:
+                    self._walked.open[state] = None
+                elif isinstance(answer, dict):
+                    todo += reversed([(then, (*way, (c, hit))) for c in answer for hit, then in self.states.after(state, c)])
+        return self._walked
+
+    @property
+    def is_complete(self) -> bool:
+        return not self._walk.open
+
+    @property
+    def current(self) -> Seen | None:
+        """The state to be answered next: the chosen one, else the first that is open. None if all are answered."""
+        return self._chosen or next(iter(self.open_states()), None)
+
+    def open_states(self) -> list[Seen]:
+        """What the strategy can come to and has no answer for, in the order in which it is asked: skipped ones come last."""
+        open_ = self._walk.open
+        return [state for state in open_ if state not in self._later] + [state for state in self._later if state in open_]
+
+    def answered(self) -> dict[Seen, Answer]:
+        """What the strategy can come to and has an answer for."""
+        return {state: self._answers[state] for state in self._walk.ways if state in self._answers}
+
+    def plays(self, state: Seen) -> Shares | None:
+        """The probabilities in a state that the strategy can come to, by its answers or by roaming; None if it is open."""
+        answer = self._answers.get(state) if state in self._walk.ways else ROAM
+        if isinstance(answer, str):
+            free = self.states.free(state)
+            return dict.fromkeys(free, Fraction(1, len(free)))
+        return answer
+
+    def way(self, state: Seen) -> Path_:
+        """Own moves that lead to a state, and whether each hit a hidden stone."""
+        return self._walk.ways.get(state, state.path)
+
+    def choose(self, state: Seen) -> None:
+        """Make a state the current one: an open one, or one whose answer is to be changed."""
+        self._require(state)
+        self._chosen = state
+
+    def skip(self) -> None:
+        """Leave the current state for later."""
+        state, self._chosen = self.current, None
+        if state is not None:
+            self._later.pop(state, None)
+            self._later[state] = None
+
+    def answer(self, state: Seen, shares: Shares | str) -> None:
+        """Answer a state, or change its answer: shares by cell, or as text (`b2:1/2 c1:1/2`)."""
+        self._require(state)
+        given = self.states.read_shares(state, shares) if isinstance(shares, str) else self.states.checked(state, shares)
+        self._take({state: given})
+
+    def complete(self, state: Seen | None = None, seed: int | None = None) -> None:
+        """Random completion of a state and of what is open after it; without a state, of all that is open.
+
+        As in the thesis: any move, equally likely, until the game is over. With a seed: one move in each state, drawn beforehand.
+        """
+        if state is not None:
+            self._require(state)
+        roots = self.open_states() if state is None else [state]
+        self._take(dict.fromkeys(roots, ROAM) if seed is None else self._drawn(roots, seed))
+
+    def _drawn(self, roots: list[Seen], seed: int) -> Step:
+        rng = generator(seed)
+        drawn: Step = {}
+        todo = roots[::-1]
+        while todo:
+            state = todo.pop()
+            answer = self._answers.get(state) if state not in roots else None
+            if state in drawn or isinstance(answer, str):
+                continue
+            if answer is None:
+                free = self.states.free(state)
+                with np.errstate(over="ignore"):
+                    answer = drawn[state] = {free[int(uniform(rng) * len(free))]: Fraction(1)}
+            todo += [then for cell in answer for _, then in self.states.after(state, cell)]
+        return drawn
+
+    def _require(self, state: Seen) -> None:
+        if state not in self._walk.ways:
+            raise BadAnswer(f"the strategy does not come to {self.states.name(state)} by its answers so far")
+
+    def _take(self, step: Step) -> None:
+        if self.isomorphic:
+            turned = {self.states.turned(state): self._turned(answer) for state, answer in step.items()}
+            step = step | {state: answer for state, answer in turned.items() if state not in step}
+        if step:
+            self._steps.append(step)
+            self._answers |= step
+            self._walked = self._chosen = None
+
+    def _turned(self, answer: Answer) -> Answer:
+        return answer if isinstance(answer, str) else {self.states.cells - 1 - cell: share for cell, share in answer.items()}
+
+    def undo(self) -> bool:
+        """Take the last step back and ask for it again; False if there is none."""
+        if not self._steps:
+            return False
+        step = self._steps.pop()
+        self._answers = {state: answer for earlier in self._steps for state, answer in earlier.items()}
+        self._walked = self._chosen = None
+        self._chosen = next((state for state in step if state in self._walk.ways), None)
+        return True
+
+    def history(self) -> list[Step]:
+        """The steps so far, the last one last, each with all that it answered."""
+        return list(self._steps)
+
+    def find(self, text: str) -> list[Seen]:
+        """Answered states whose board, way or answer contains the text."""
+        return [state for state, answer in self.answered().items() if text in self.line(state, answer)]
+
+    def line(self, state: Seen, answer: Answer) -> str:
+        """A state and its answer in one line."""
+        return f"{self.states.board(state)} after {self.states.path_text(self.way(state))}: {self.answer_text(answer)}"
+
+    def answer_text(self, answer: Answer) -> str:
+        return answer if isinstance(answer, str) else self.states.shares_text(answer)
+
+    def all_states(self) -> Iterator[tuple[Seen, Shares]]:
+        """Everything that the finished strategy can come to, roaming included, and what it plays there."""
+        self._require_complete()
+        todo = list(self._walk.ways)
+        known = set(todo)
+        while todo:
+            state = todo.pop()
+            shares = self.plays(state) or {}
+            yield state, shares
+            fresh = {then for cell in shares for _, then in self.states.after(state, cell)} - known
+            known |= fresh
+            todo += fresh
+            if len(known) > MOST_STATES:
+                raise TooLarge(f"the strategy comes to more than {MOST_STATES:,} information states; use '!' later, or a smaller board")
+
+    def to_policy(self) -> TablePolicy:
+        s = self.states
+        rows = [(s.key(state), (state.own, state.met), shares) for state, shares in self.all_states()]
+        return table_policy(s.game, s.player, s.recall, rows, "built by hand")
+
+    def to_notation(self) -> str:
+        """A strategy file (docs/notation.md) that plays the same."""
+        self._require_complete()
+        s = self.states
+        if s.abrupt:
+            raise BadSetting("the notation describes the classic game alone: a strategy for the abrupt one is kept as a policy")
+        return file_text(StrategyText(s.rows, s.cols, s.player, _Writer(self).definitions()))
+
+    def _require_complete(self) -> None:
+        if self._walk.open:
+            first = self.states.name(self.open_states()[0])
+            raise BadAnswer(f"{len(self._walk.open):,} information states are not answered yet, such as {first}")
+
+    def to_json(self) -> dict[str, Any]:
+        s = self.states
+        return {
+            "format": FORMAT,
+            "kind": "strategy in the making",
+            "game": s.game.string,
+            "player": list(PLAYERS)[s.player],
+            "recall": s.recall,
+            "isomorphic": self.isomorphic,
+            "steps": [{s.name(state): self.answer_text(answer) for state, answer in step.items()} for step in self._steps],
+        }
+
+    @classmethod
+    def from_json(cls, facts: Any) -> Builder:
+        if not isinstance(facts, dict) or facts.get("kind") != "strategy in the making":
+            raise BadFile("not a strategy in the making")
+        if facts.get("format") != FORMAT:
+            raise BadFile(f"format {facts.get('format')}; this version of nebel reads format {FORMAT}")
+        try:
+            made = cls(facts["game"], PLAYERS[facts["player"]], facts["recall"], bool(facts["isomorphic"]))
+            for written in facts["steps"]:
+                states = [(made.states.read(name), text) for name, text in written.items()]
+                made._steps.append({state: text if text == ROAM else made.states.read_shares(state, text) for state, text in states})
+        except (KeyError, TypeError, AttributeError) as error:
+            raise BadFile(f"a strategy in the making, but damaged: {error!r}") from error
+        made._answers = {state: answer for step in made._steps for state, answer in step.items()}
+        return made
+
+    def save(self, path: Path) -> None:
+        """Written beside its place and moved there: a reader finds the old file or the new one."""
+        part = path.with_name(f".{path.name}.{os.getpid()}.part")
+        try:
+            part.write_text(json.dumps(self.to_json(), indent=1) + "\n", encoding="utf-8")
+            os.replace(part, path)
+        finally:
+            part.unlink(missing_ok=True)
+
+    @classmethod
+    def load(cls, path: Path) -> Builder:
+        try:
+            return cls.from_json(json.loads(path.read_text(encoding="utf-8")))
+        except FileNotFoundError as error:
+            raise BadFile(f"no file {path}") from error
+        except Problem as problem:
+            raise BadFile(f"{path}: {problem}") from problem
+        except ValueError as error:
+            raise BadFile(f"{path} is not JSON ({error})") from error
+
+
+class _Writer:
+    """A finished strategy as definitions: what is used twice, or is long, gets a name."""
+
+    def __init__(self, builder: Builder) -> None:
+        self.builder, self.states = builder, builder.states
+        self.answered = {state for state, answer in builder.answered().items() if answer != ROAM}
+        self.random = cache(self._random)
+        self.size = cache(self._size)
+        self.uses = self._count()
+        self.names: dict[Seen, str] = {}
+        self.waiting: list[Seen] = []
+
+    def definitions(self) -> dict[str, Node]:
+        if not self.uses:
+            return {MAIN: Random()}
+        found = {MAIN: self.body(START)}
+        while self.waiting:
+            state = self.waiting.pop(0)
+            found[self.names[state]] = self.body(state)
+        return found
+
+    def _random(self, state: Seen) -> bool:
+        """Whether `!` says it all: roaming, and not on the way to a board that is answered."""
+
+        def ahead(other: Seen) -> bool:
+            stones = state.own & ~other.own | state.met & ~other.met
+            return not stones and other.path[: len(state.path)] == state.path
+
+        return state not in self.answered and not any(map(ahead, self.answered))
+
+    def moves(self, state: Seen) -> Iterator[tuple[int, Fraction, dict[bool, Seen]]]:
+        for cell, share in (self.builder.plays(state) or {}).items():
+            yield cell, share, dict(self.states.after(state, cell))
+
+    def _count(self) -> Counter[Seen]:
+        """How often each state is written that `!` does not say."""
+        uses: Counter[Seen] = Counter()
+        todo = [START] if self.states.occurs(START) and not self.random(START) else []
+        while todo:
+            state = todo.pop()
+            uses[state] += 1
+            if uses[state] == 1:
+                todo += [then for _, _, ways in self.moves(state) for then in ways.values() if not self.random(then)]
+        return uses
+
+    def _size(self, state: Seen) -> int:
+        """How many moves are written for a state."""
+        below = [then for _, _, ways in self.moves(state) for then in ways.values()]
+        return len(self.builder.plays(state) or {}) + sum(1 if self.random(t) or self.apart(t) else self.size(t) for t in below)
+
+    def apart(self, state: Seen) -> bool:
+        return self.size(state) > (1 if self.uses[state] > 1 else LONGEST)
+
+    def node(self, state: Seen) -> Node:
+        if self.random(state):
+            return Random()
+        if not self.apart(state):
+            return self.body(state)
+        if state not in self.names:
+            self.names[state] = f"s_{len(self.names) + 1}"
+            self.waiting.append(state)
+        return Name(self.names[state])
+
+    def body(self, state: Seen) -> Node:
+        """`b2 ~ (what follows a collision), what follows`, or several such with their shares."""
+        options: list[Node] = []
+        shares = []
+        for cell, share, ways in self.moves(state):
+            move: Node = Move(self.states.names[cell])
+            if True in ways:
+                move = Try(move, self.node(ways[True]))
+            options.append(_then(move, self.node(ways[False])) if False in ways else move)
+            shares.append(share)
+        if len(options) == 1:
+            return options[0]
+        return Mixture(tuple(options), None if len(set(shares)) == 1 else tuple(shares))
+
+
+def _then(first: Node, second: Node) -> Node:
+    return Sequence((first, *(second.items if isinstance(second, Sequence) else (second,))))
