@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from nebel.cli.screen import emit, figure, say
 from nebel.core.errors import BadSetting
+
+if TYPE_CHECKING:
+    from nebel.core.game import BaseGame
+    from nebel.policy.table import Policy
 
 
 def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument("policy", metavar="POLICY", help="a policy file, or uniform")
     parser.add_argument("--game", help="the game (a policy file knows its own)")
-    parser.add_argument("--by", default="exact", choices=("exact",), help="how to judge (default: exact)")
+    parser.add_argument("--by", default="exact", choices=("exact", "abstract"), help="how (default: exact; abstract is optimistic)")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
 
 
 def run(args: argparse.Namespace) -> int:
     from nebel.core.registry import load
-    from nebel.judge.exact import judge
     from nebel.policy.io import read_policy
     from nebel.policy.table import TablePolicy
 
@@ -26,6 +30,10 @@ def run(args: argparse.Namespace) -> int:
     if name is None:
         raise BadSetting(f"{args.policy} fits any game; say which with --game")
     game = load(name)
+    if args.by == "abstract":
+        return _abstract(game, policy, args.json)
+    from nebel.judge.exact import judge
+
     verdict, means, unknown = judge(game, policy)
     value = None if means == "beliefs" else verdict.value
     if args.json:
@@ -53,4 +61,34 @@ def run(args: argparse.Namespace) -> int:
     if sum(unknown):
         where = "information states" if means == "tree" else "decisions"
         say(f"the policy knew nothing, and played uniformly, at {sum(unknown):,} {where}")
+    return 0
+
+
+def _abstract(game: BaseGame, policy: Policy, as_json: bool) -> int:
+    from nebel.judge.abstract import abstract
+
+    verdict, unknown = abstract(game, policy)
+    if as_json:
+        emit(
+            {
+                "by": "abstract",
+                "game": game.string,
+                "optimistic": True,
+                "exploitability": verdict.exploitability,
+                "nash_conv": verdict.nash_conv,
+                "best_response": list(verdict.best_response),
+                "value": verdict.value,
+                "gains": list(verdict.gains),
+                "recall": policy.recall,
+                "unknown": list(unknown),
+            }
+        )
+        return 0
+    say(f"{game.string}, {policy.recall} recall, against responders that remember the board only: optimistic, no guarantee")
+    say(f"exploitability at least {figure(verdict.exploitability)} (NashConv {figure(verdict.nash_conv)})")
+    say(f"value to player 0 {figure(verdict.value)}")
+    for p in range(2):
+        say(f"abstract best response of player {p} gets {figure(verdict.best_response[p])}, a gain of {figure(verdict.gains[p])}")
+    if sum(unknown):
+        say(f"the policy knew nothing, and played uniformly, at {sum(unknown):,} information states")
     return 0

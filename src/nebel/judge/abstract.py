@@ -1,0 +1,138 @@
+"""The abstract best response: both the policy and its opponent remember the board only. An optimistic figure.
+
+Tapkan. Dark Hex: A Large Scale Imperfect Information Game. 2022 ("Ab-BR", section 3.3)
+
+At each of the responder's views the move is taken that is best on average over all histories that look the same, each weighted by
+the other player's part in it, as if the responder had come there by all orders of moves at once. A real responder remembers
+how it came there and gets at least as much, so a policy looks better here than it is: the figure guarantees nothing. The
+responder found may not even be the best of those that forget. What following a policy is worth is exact all the same: if
+neither side remembers more than the board, merged states tell all.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nebel.core.errors import BadSetting, TooLarge, UnknownInformationState
+from nebel.core.game import BaseGame
+from nebel.core.rule import kernel, rule
+from nebel.dark_hex.merged import BOARD, Blocks, Merged, Views, count_bytes, merge, merged_kind
+from nebel.dark_hex.sweeps import Work, back_rows, sweep_back, sweep_forth, work_for
+from nebel.judge.best_response import Verdict
+from nebel.policy.table import Policy, TablePolicy, Uniform
+
+GIGABYTE = 1 << 30
+MOST_GIGABYTES = 4
+FUZZ = 1e-13
+"""Gains below this share of a view's reach are rounding."""
+
+Reals = NDArray[np.float64]
+
+
+class Abstract(NamedTuple):
+    verdict: Verdict  # its exploitability and best responses are optimistic, its value is exact
+    unknown: tuple[int, int]  # information states that the policy does not know, where it plays uniformly
+
+
+@rule
+def _choose(views: Views, me: int, gain: Any, strategy: Any) -> None:
+    """In each view the move with the largest gain, the first of equals."""
+    for i in range(views.start[me], views.start[me + 1]):
+        best = views.first[i]
+        for k in range(views.first[i], views.first[i + 1]):
+            strategy[k] = 0.0
+            if gain[k] > gain[best]:
+                best = k
+        strategy[best] = 1.0
+
+
+@kernel
+def _respond(blocks: Blocks, views: Views, me: int, strategy: Any, fuzz: float, value: Any, reach: Any, gain: Any, work: Work) -> float:
+    """Level by level, and in classic by the number of stones met, most first: the gains of all views there, the best moves, and then
+    the values when these are played. Returns the value to player 0."""
+    for level in range(blocks.level.size - 2, -1, -1):
+        begin, end = blocks.level[level], blocks.level[level + 1]
+        mine = blocks.mover[begin] == me
+        by_size = mine and not blocks.abrupt
+        for size in range(blocks.cells if by_size else 0, -1, -1):
+            for learning in range(1 if mine else 0, -1, -1):
+                learner = me if learning else -1
+                for i in range(begin, end):
+                    lo, n = 0, blocks.met_count[i]
+                    if by_size:
+                        stones = blocks.size[blocks.other[i]]
+                        lo, n = blocks.below[stones, size], blocks.below[stones, size + 1] - blocks.below[stones, size]
+                    if n > 0:
+                        back_rows(blocks, views, strategy, learner, fuzz, i, lo, n, value, reach, gain, work)
+                if learning:
+                    _choose(views, me, gain, strategy)
+    return value[0]
+
+
+class _Table(NamedTuple):
+    """A game's merged states and a policy laid out on their views."""
+
+    merged: Merged
+    strategy: Reals
+    unknown: tuple[int, int]
+    value: Reals
+    work: Work
+
+    def follow(self) -> float:
+        blocks, views, _ = self.merged
+        nothing = np.zeros(1)
+        return float(sweep_back(blocks, views, self.strategy, -1, FUZZ, self.value, nothing, nothing, self.work))
+
+
+def _table(game: BaseGame, policy: Policy) -> _Table:
+    kind = merged_kind(game)
+    if isinstance(policy, TablePolicy):
+        policy.check_game(game)
+    if policy.recall != BOARD and not isinstance(policy, Uniform):
+        raise BadSetting(f"the abstract best response is for policies that remember the board, and this one has {policy.recall} recall")
+    need = count_bytes(*kind, np.float64)
+    if need > MOST_GIGABYTES * GIGABYTE:
+        raise TooLarge(f"the merged states of {game.string} take {need / GIGABYTE:,.3g} GB, over {MOST_GIGABYTES}; take a smaller board")
+    merged = merge(*kind)
+    strategy, unknown = _lay(game, merged.views, policy)
+    return _Table(merged, strategy, unknown, np.zeros(merged.states), work_for(merged, np.float64))
+
+
+def _lay(game: BaseGame, views: Views, policy: Policy) -> tuple[Reals, tuple[int, int]]:
+    width = np.diff(views.first)
+    strategy, unknown = np.repeat(1.0 / width, width), [0, 0]
+    if isinstance(policy, TablePolicy):
+        for p in range(2):
+            rows, held = slice(*views.start[p : p + 2]), policy.shares[p]
+            keys, found, at = np.intersect1d(views.key[rows], held.keys, assume_unique=True, return_indices=True)
+            unknown[p] = len(views.key[rows]) - len(keys)
+            if unknown[p] and policy.missing == "error":
+                example = game.glances[BOARD].text(int(np.setdiff1d(views.key[rows], keys)[0]))
+                raise UnknownInformationState(f"the policy lacks {unknown[p]:,} information states, such as player {p}'s '{example}'")
+            first, wide = views.first[rows][found], width[rows][found]
+            places = np.repeat(first - (np.cumsum(wide) - wide), wide) + np.arange(wide.sum())
+            source = np.repeat(held.first[at] - (np.cumsum(wide) - wide), wide) + np.arange(wide.sum())
+            strategy[places] = held.share[source]
+    return strategy, (unknown[0], unknown[1])
+
+
+def value_of(game: BaseGame, policy: Policy) -> float:
+    """What player 0 gets when both follow a policy that remembers the board of Dark Hex, or nothing: exact, without the tree."""
+    return _table(game, policy).follow()
+
+
+def abstract(game: BaseGame, policy: Policy) -> Abstract:
+    """Both abstract best responses to a policy that remembers the board of Dark Hex, or nothing."""
+    table = _table(game, policy)
+    value = table.follow()
+    blocks, views, states = table.merged
+    reach, best = np.zeros(states), []
+    for me in range(2):
+        strategy, gain = table.strategy.copy(), np.zeros(len(views.move))
+        sweep_forth(blocks, views, strategy, me, reach, table.work)
+        got = float(_respond(blocks, views, me, strategy, FUZZ, table.value, reach, gain, table.work))
+        best.append(got if me == 0 else -got)
+    return Abstract(Verdict(value, (best[0], best[1])), table.unknown)
