@@ -197,6 +197,7 @@ def test_on_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path)
     capsys.readouterr()
     for problem, said in [
         (["solve", "--resume", str(tmp_path / "whole"), "--pone"], "has pone False, not True"),
+        ([*words, "--pone", "--memory", "0.01"], "206,228 sure wins"),
         (["solve", "leduc", "--pone"], "classic Dark Hex"),
         (["solve", "dark_hex(abrupt=true)", "--pone"], "classic Dark Hex"),
         (["solve", "dark_hex(rows=3,cols=2,leak=noisy)", "--pone"], "take --recall board"),

@@ -32,7 +32,7 @@ BUMPED = 1
 """What a player sees who hits a hidden stone."""
 BYTE = 8
 BYTES_A_STATE = 100
-"""What an information state takes in a policy, roughly."""
+"""What an information state takes in a policy, roughly; three times as much while the policy is put together."""
 
 
 @functools.cache
@@ -156,9 +156,14 @@ def answers(game: BaseGame, player: int, policy: Policy, room: int) -> Answers:
     return Answers(keys, width, move, share, found - len(keys))
 
 
-def check(game: BaseGame, recall: str) -> None:
-    """Refuse what cannot be pruned, or whose policy could not be completed."""
-    sure_wins(game)
+def check(game: BaseGame, recall: str, memory: float) -> None:
+    """Refuse what cannot be pruned, or whose policy could not be completed in this much memory (in GB)."""
+    count = sum(int(counts[1].sum()) for counts in sure_wins(game).counts)
+    need = 3 * BYTES_A_STATE * count / 2**30
+    if recall != PERFECT and need > memory:
+        raise TooLarge(
+            f"the {count:,} sure wins of {game.string} take about {need:.2g} GB in a policy, and --memory is {memory:g}; give more"
+        )
     if recall == PERFECT and game.options["leak"] != "silent":  # what is heard of the opponent's turns is not followed
         advice = "take --recall board"
         raise BadSetting(f"sure wins can be added to a policy with perfect recall only in silent Dark Hex, not in {game.string}; {advice}")

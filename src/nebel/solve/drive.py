@@ -278,7 +278,7 @@ def solve(
     if then and then != game.fingerprint:
         raise BadFile(f"the rules of {job.game} have changed since the run in {folder} began; start a new one")
     if job.pone:
-        pruned.check(game, job.recall)
+        pruned.check(game, job.recall, job.memory)
     played = pruned.pruned(game) if job.pone else game
     sizing = size_up(played, job.method, job.recall, job.memory)
     if sizing.merged and job.pone:
