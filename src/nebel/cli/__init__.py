@@ -30,6 +30,7 @@ VERBS = {
     "show": Verb("look into a policy file", "show"),
     "strategy": Verb("read a Dark Hex strategy in notation, check that it is complete, write its policy", "strategy"),
     "sure-wins": Verb("count and show the certain wins of classic Dark Hex", "sure_wins"),
+    "verify": Verb("check a certificate: what mixtures of Dark Hex strategies guarantee", "verify"),
     "play": Verb("play a game on the terminal", "play"),
     "match": Verb("let agents play each other, and rate them", "match"),
     "bench": Verb("measure speed against OpenSpiel and LiteEFG in one run", "bench"),

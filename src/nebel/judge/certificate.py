@@ -1,0 +1,118 @@
+"""Certificates: mixtures of pure strategies of Dark Hex, written out so that anybody can check what they guarantee.
+
+A certificate is a JSON file. For each player it holds pure strategies with weights in fractions, and the winning probability
+that the mixture guarantees. A strategy is a tree, written as text: a letter for the cell to play (a, b, c ... in reading
+order), then what may happen next, each followed by the tree from there, and a semicolon. What may happen: `+` the stone was
+placed, `-` the cell was taken, `*` the other side was heard bumping (in flash, `*` and the letter of the cell). `.` stands
+where no move is made. Every strategy stands for two with half the weight each: itself, and itself on the board turned by half
+a circle.
+"""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from nebel.core.errors import BadFile
+from nebel.core.game import BaseGame
+from nebel.dark_hex.forest import HEARD, NONE, PLACED, TAKEN, Forest
+from nebel.judge.verify import LETTERS, Board, Unproven, guarantee
+
+KIND = "nebel certificate"
+PLAYERS = ("black", "white")
+
+Mixture = list[tuple[Fraction, str]]
+
+
+class Certificate(NamedTuple):
+    """What each player guarantees, in winning probability, and how."""
+
+    board: Board
+    mixtures: tuple[Mixture, Mixture]
+    guarantees: tuple[Fraction, Fraction]
+
+    @property
+    def value(self) -> Fraction | None:
+        """Black's winning probability, if the guarantees meet."""
+        return self.guarantees[0] if sum(self.guarantees) == 1 else None
+
+
+def certify(game: BaseGame, mixtures: tuple[Mixture, Mixture]) -> Certificate:
+    """A certificate with what the mixtures really guarantee, as the checker finds it."""
+    options = game.options
+    board = Board(options["rows"], options["cols"], options["abrupt"], options["leak"])
+    return Certificate(board, mixtures, (guarantee(board, 0, mixtures[0]), guarantee(board, 1, mixtures[1])))
+
+
+def tree_text(forest: Forest, start: int, leak: str) -> str:
+    """A strategy as text, as far as its tree has grown."""
+    parts: list[str] = []
+
+    def write(node: int) -> None:
+        move = int(forest.move[node])
+        parts.append("." if move == NONE else LETTERS[move])
+        child = int(forest.child[node])
+        while child != NONE:
+            if forest.move[child] != NONE or forest.child[child] != NONE:
+                event = int(forest.event[child])
+                noise = "*" + LETTERS[event - HEARD] if leak == "flash" else "*"
+                parts.append({PLACED: "+", TAKEN: "-"}.get(event, noise))
+                write(child)
+            child = int(forest.sibling[child])
+        parts.append(";")
+
+    write(start)
+    return "".join(parts)
+
+
+def write_certificate(certificate: Certificate, path: Path) -> None:
+    sides = zip(PLAYERS, certificate.mixtures, certificate.guarantees, strict=True)
+    data: dict[str, Any] = {"kind": KIND, "format": 1, "game": "dark_hex", **certificate.board._asdict()}
+    data |= {
+        name: {"guarantee": str(promised), "strategies": [[str(weight), text] for weight, text in mixture]}
+        for name, mixture, promised in sides
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.part")
+    part.write_text(json.dumps(data, indent=0) + "\n")
+    part.replace(path)
+
+
+def read_certificate(path: Path) -> Certificate:
+    """What a file claims; nothing of it is checked yet but its form."""
+    try:
+        data = json.loads(path.read_text())
+    except FileNotFoundError as error:
+        raise BadFile(f"no file {path}") from error
+    except (OSError, ValueError) as error:
+        raise BadFile(f"{path} is not a certificate: {error}") from error
+    if not isinstance(data, dict) or data.get("kind") != KIND or data.get("format") != 1:
+        raise BadFile(f"{path} is not a certificate; nebel solve GAME --with double-oracle writes one")
+    try:
+        board = Board(*(data[name] for name in Board._fields))
+        if not all(type(n) is int and n > 0 for n in board[:2]) or board.cells > len(LETTERS) or type(board.abrupt) is not bool:
+            raise ValueError(f"a board of {board.rows} rows and {board.cols} columns, abrupt {board.abrupt}, is not possible")
+        if board.leak not in ("silent", "noisy", "flash"):
+            raise ValueError(f"leak is {board.leak!r}, not silent, noisy or flash")
+        sides = [data[name] for name in PLAYERS]
+        mixtures = [[(Fraction(weight), str(text)) for weight, text in side["strategies"]] for side in sides]
+        guarantees = [Fraction(side["guarantee"]) for side in sides]
+    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+        raise BadFile(f"{path} is damaged: {error if not isinstance(error, KeyError) else f'{error} is missing'}") from error
+    return Certificate(board, (mixtures[0], mixtures[1]), (guarantees[0], guarantees[1]))
+
+
+def verify(path: Path) -> Certificate:
+    """The certificate with the guarantees that the checker finds; refused if one of them is less than the file claims."""
+    claimed = read_certificate(path)
+    found = []
+    for player, name in enumerate(PLAYERS):
+        try:
+            found.append(guarantee(claimed.board, player, claimed.mixtures[player]))
+        except Unproven as error:
+            raise BadFile(f"{path}, {name}: {error}") from error
+        if found[player] < claimed.guarantees[player]:
+            raise BadFile(f"{path} claims that {name} guarantees {claimed.guarantees[player]}; the checker finds only {found[player]}")
+    return claimed._replace(guarantees=(found[0], found[1]))
