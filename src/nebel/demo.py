@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from nebel.cli.screen import figure, say, table
-from nebel.solve.drive import Budget, Job, solve
+from nebel.solve import Budget, Job, solve
 
 SHOWN = (
     ("kuhn", "pdcfr+", "perfect", 1e-9),

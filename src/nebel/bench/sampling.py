@@ -7,9 +7,9 @@ from nebel.bench.peers import OPENSPIEL, openspiel_both_ways, openspiel_solver
 from nebel.bench.row import Claim, Row
 from nebel.core.registry import load
 from nebel.core.tree import grow
-from nebel.solve.drive import GIGABYTE
 from nebel.solve.sampled import Sampled
 from nebel.solve.settings import ExternalSampling, OutcomeSampling, Sampling
+from nebel.solve.size import GIGABYTE
 
 OUTCOME, EXTERNAL = "OutcomeSamplingMCCFRSolver", "ExternalSamplingMCCFRSolver"
 WARM_UP = 20_000

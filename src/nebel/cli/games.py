@@ -72,7 +72,7 @@ def _room() -> int:
 def _sizes(game: BaseGame, recall: str) -> dict[str, Any]:
     """Counted on the tree if it is small, else over distinct states, else estimated."""
     from nebel.core.tree import estimate, grow, measure
-    from nebel.solve.drive import PLAIN_LIMIT
+    from nebel.solve.size import PLAIN_LIMIT
 
     facts: dict[str, Any] = {"game": game.string, "fingerprint": game.fingerprint, "recall": recall}
     limit = _room() // BYTES_A_HISTORY if isinstance(game, Game) else PLAIN_LIMIT

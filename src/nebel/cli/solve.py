@@ -13,11 +13,12 @@ from nebel.cli.screen import emit, figure, progress_bar, say
 from nebel.core.errors import BadSetting
 
 if TYPE_CHECKING:
-    from nebel.solve.drive import Job
+    from nebel.judge.certificate import Certificate
+    from nebel.solve.run import Job
 
 
 def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
-    from nebel.solve.drive import Budget
+    from nebel.solve.run import Budget
     from nebel.solve.settings import METHODS, method_named
 
     parser.usage = "nebel solve GAME [--with METHOD] [options]"
@@ -40,8 +41,10 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from nebel.policy.io import save_policy
-    from nebel.solve.drive import Budget, Job, Progress, Sizing, solve
+    from nebel.solve.drive import solve
+    from nebel.solve.run import Budget, Job, Progress
     from nebel.solve.settings import METHODS, method_named
+    from nebel.solve.size import Sizing
 
     folder, resume = _folder(args)
     budget = Budget(**given(args, Budget))
@@ -64,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
 
     def sized(sizing: Sizing, pace: float) -> None:
         cut = "with sure wins cut off, " if job.pone else ""
-        say(cut + _size_report(sizing, pace, budget.iterations), to_error=True)
+        say(cut + _size_report(job.method, sizing, pace, budget.iterations), to_error=True)
 
     with progress_bar(args.json) as bar:
 
@@ -102,11 +105,26 @@ def run(args: argparse.Namespace) -> int:
         "bytes": result.sizing.bytes,
         "seconds_an_iteration": result.seconds / max(1, result.iterations),
     }
+    if result.certificate:
+        facts |= _proof(result.certificate, args.out, folder, result.job.game)
     if args.json:
         emit(facts)
     else:
         _tell(facts)
     return 0
+
+
+def _proof(certificate: Certificate, out: Path | None, folder: Path | None, game: str) -> dict[str, Any]:
+    """What a certificate shows, in winning probability; it is written beside the policy, or here if there is no such place."""
+    from nebel.judge.certificate import write_certificate
+
+    path = folder / "certificate.json" if folder else Path(f"{game}.certificate.json")
+    if out:
+        path = out.with_name(out.name + ".certificate.json")
+    write_certificate(certificate, path)
+    black, white = certificate.guarantees
+    exact = str(certificate.value) if certificate.value is not None else None
+    return {"certificate": str(path), "guarantees": [str(black), str(white)], "bounds": [float(black), float(1 - white)], "exact": exact}
 
 
 def _folder(args: argparse.Namespace) -> tuple[Path | None, bool]:
@@ -125,7 +143,7 @@ def _asked(args: argparse.Namespace) -> dict[str, Any]:
 def _refuse_changes(args: argparse.Namespace, folder: Path | None, settings: dict[str, Any]) -> Job:
     """A resumed run keeps its settings; saying them again is fine, changing them is not."""
     from nebel.core.registry import load
-    from nebel.solve.drive import Folder
+    from nebel.solve.run import Folder
     from nebel.solve.settings import method_named
 
     if folder is None:
@@ -141,8 +159,12 @@ def _refuse_changes(args: argparse.Namespace, folder: Path | None, settings: dic
     return held
 
 
-def _size_report(sizing: Any, pace: float, iterations: int | None) -> str:
+def _size_report(method: str, sizing: Any, pace: float, iterations: int | None) -> str:
     time = f"{pace:.2g} s an iteration" + (f", about {pace * iterations:.2g} s in all" if iterations else "")
+    if sizing.merged:
+        return f"about {sizing.histories:.2g} histories merged into {sizing.merged:,} states, {sizing.bytes / 1e6:,.0f} MB; {time}"
+    if method == "double-oracle":
+        return f"about {sizing.histories:.2g} histories; pure strategies are grown from best responses until the bounds meet"
     if sizing.tree is None:
         return f"about {sizing.histories:.2g} histories: too large to enumerate or to judge exactly, so the rules are sampled; {time}"
     states = " + ".join(f"{n:,}" for n in sizing.information_states)
@@ -161,5 +183,10 @@ def _tell(facts: dict[str, Any]) -> None:
         say(f"value to player 0 {figure(facts['value'])}")
     if facts["sure_wins_left_out"]:
         say(f"{facts['sure_wins_left_out']:,} sure wins found no room in the policy, which plays uniformly there; more --memory helps")
+    if "certificate" in facts:
+        low, high = facts["bounds"]
+        exact = f"exactly {facts['exact']} = {low:.7f}" if facts["exact"] else f"between {low:.7f} and {high:.7f}"
+        say(f"Black's winning probability is {exact}")
+        say(f"certificate written to {facts['certificate']}; nebel verify checks it")
     if facts["policy"]:
         say(f"policy written to {facts['policy']}")

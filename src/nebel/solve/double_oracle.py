@@ -12,7 +12,6 @@ image with it (`dark_hex/forest.py`).
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -23,7 +22,6 @@ from nebel.core.errors import BadSetting
 from nebel.core.game import BaseGame
 from nebel.core.recall import PERFECT
 from nebel.core.rng import generator, mix
-from nebel.core.settings import Settings, setting
 from nebel.dark_hex.forest import Forest, board_of, duels, enlarge, grow_out, plant, sow
 from nebel.dark_hex.sure_wins import on_board
 from nebel.judge.best_response import Verdict
@@ -32,6 +30,7 @@ from nebel.judge.mixture import Responder
 from nebel.policy.table import Shares, TablePolicy
 from nebel.solve.matrix_game import Basis, equilibrium, exact, first_basis
 from nebel.solve.mixture_policy import behaviour
+from nebel.solve.settings import DoubleOracleSettings
 
 Reals = NDArray[np.float64]
 MET = 1e-9
@@ -43,15 +42,6 @@ LEAST = 1e-5
 
 WHOLE = 10**12
 """Denominator of rounded weights."""
-
-
-@dataclass(frozen=True)
-class DoubleOracleSettings(Settings):
-    """Grows sets of pure strategies until exact best responses add nothing."""
-
-    threads: int = setting(2, "threads (2: both players' best responses are searched at once; the result is the same)", 1, 2)
-    start: int = setting(10, "strategies to begin with, for each player", 1, 1000)
-    blend: float = setting(0.6, "how much of the best mixture so far is blended into the newest", 0, 0.99)
 
 
 class DoubleOracle:
@@ -88,7 +78,11 @@ class DoubleOracle:
         return 1.0 - sum(self.guarantee)
 
     def prepare(self) -> None:
+        """Compile, or load what was compiled."""
         self._meet()
+        nobody = np.zeros(len(self.roots[0]))
+        self._responders[0].judge(self.forests[1], self.roots[1], nobody)
+        self._responders[0].write_down(self.forests[1], plant(), 0)
 
     def run(self, iterations: int) -> None:
         for _ in range(iterations):
@@ -104,7 +98,7 @@ class DoubleOracle:
         while not duels(self.board, self.sure, self.forests[0], self.forests[1], self.roots[0], self.roots[1], self.payoffs, known):
             self.forests = [enlarge(forest) for forest in self.forests]
         rows, cols = len(self.newest[0]), len(self.newest[1])
-        if rows:
+        if 0 < rows < len(self.roots[0]) and len(held) < len(self.roots[0]):
             gains = self.value - (self.newest[0] @ self.payoffs[:rows, -1]), self.payoffs[-1, :cols] @ self.newest[1] - self.value
             self._blending = [bool(gain > SMALL) or not blending for gain, blending in zip(gains, self._blending, strict=True)]
 

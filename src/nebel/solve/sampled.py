@@ -45,9 +45,7 @@ def _first_slots(walked: float, memory: int) -> int:
 class Sampled:
     """Common to the three sampling methods; subclasses of `Sampling` say which."""
 
-    def __init__(
-        self, game: Any, recall: str, tree: Tree | None, settings: Sampling, seed: int, memory: int, walked: float = 0.0
-    ) -> None:
+    def __init__(self, game: Any, recall: str, tree: Tree | None, settings: Sampling, seed: int, memory: int, walked: float = 0.0) -> None:
         """`walked`: about how many histories one traversal by the rules meets, if known; the table begins with room for as many."""
         self.game, self.recall, self.tree, self.settings = game, recall, tree, settings
         self.iterations = 0
@@ -85,9 +83,7 @@ class Sampled:
     def _share(self, shared: RuleWorld) -> None:
         """A world for each thread: private stacks, one table."""
         own = [rule_world(self.game, len(shared.states), 1, 1) for _ in self._rngs]
-        self._worlds = [
-            w._replace(table=shared.table, counts=shared.counts, owner=shared.owner, moves=shared.moves) for w in own
-        ]
+        self._worlds = [w._replace(table=shared.table, counts=shared.counts, owner=shared.owner, moves=shared.moves) for w in own]
 
     def prepare(self) -> None:
         """Compile, or load what was compiled."""

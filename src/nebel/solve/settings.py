@@ -57,11 +57,21 @@ class ChanceSampling(Sampling):
     period: int = setting(10, "iterations after which the weights change", 1)
 
 
+@dataclass(frozen=True)
+class DoubleOracleSettings(Settings):
+    """Grows sets of pure strategies until exact best responses add nothing."""
+
+    threads: int = setting(2, "threads (2: both players' best responses are searched at once; the result is the same)", 1, 2)
+    start: int = setting(10, "strategies to begin with, for each player", 1, 1000)
+    blend: float = setting(0.6, "how much of the best mixture so far is blended into the newest", 0, 0.99)
+
+
 METHODS: dict[str, type[Settings]] = {
     **dict.fromkeys(SCHEDULES, Sweeping),
     "chance-sampled": ChanceSampling,
     "external-sampling": ExternalSampling,
     "outcome-sampling": OutcomeSampling,
+    "double-oracle": DoubleOracleSettings,
 }
 ALIASES = {"linear-cfr": "linear", "chance": "chance-sampled", "external": "external-sampling", "outcome": "outcome-sampling"}
 

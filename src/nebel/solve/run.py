@@ -1,0 +1,127 @@
+"""A run: what determines it, how far it has come, and how it stands on disk."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nebel.core.errors import BadFile, BadSetting
+from nebel.core.settings import Settings, setting
+from nebel.judge.best_response import Verdict
+from nebel.policy.io import read_arrays, write_arrays
+from nebel.policy.table import TablePolicy
+
+
+class Solver(Protocol):
+    iterations: int
+
+    def prepare(self) -> None: ...
+    def run(self, iterations: int) -> None: ...
+    def strategies(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+    def policy(self, facts: dict[str, Any]) -> TablePolicy: ...
+    def save(self) -> dict[str, NDArray[Any]]: ...
+    def restore(self, arrays: dict[str, NDArray[Any]], iterations: int) -> None: ...
+
+
+@dataclass(frozen=True)
+class Budget(Settings):
+    """When to stop: whichever comes first."""
+
+    iterations: int | None = setting(None, "stop after this many iterations")
+    seconds: float | None = setting(None, "stop after this much solving time (if no budget is given: 10, or exploitability 1e-6)")
+    until: float | None = setting(None, "stop when exploitability is at most this")
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if value is not None and not (value > 0 and math.isfinite(value)):
+                raise BadSetting(f"--{name} {value} is out of range: it must be greater than 0")
+
+
+@dataclass(frozen=True)
+class Job:
+    """All that determines a run, and so what `run.json` holds."""
+
+    game: str
+    method: str = "cfr+"
+    recall: str = "perfect"
+    seed: int = 1
+    memory: float = 4.0
+    pone: bool = False  # sure wins of Dark Hex are not played out, and their moves are added to the policy at the end
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+class Progress(NamedTuple):
+    iterations: int
+    seconds: float
+    verdict: Verdict | None
+    share: float  # of the budget
+
+
+class Folder:
+    """A run on disk: run.json, metrics.jsonl, checkpoint/state.safetensors, policy.nebel."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def begin(self, job: Job, fingerprint: str) -> None:
+        if (self.path / "run.json").exists():
+            raise BadFile(f"{self.path} already holds a run; add --resume to go on with it, or choose another folder")
+        self.path.mkdir(parents=True, exist_ok=True)
+        _write_text(self.path / "run.json", json.dumps({**vars(job), "fingerprint": fingerprint}, indent=1) + "\n")
+
+    def job(self) -> tuple[Job, str]:
+        file = self.path / "run.json"
+        if not file.is_file():
+            raise BadFile(f"{self.path} holds no run to resume: {file} is missing")
+        try:
+            held = json.loads(file.read_text())
+            fingerprint = held.pop("fingerprint")
+            return Job(**held), fingerprint
+        except (ValueError, KeyError, TypeError) as error:
+            raise BadFile(f"{file} is damaged: {error}") from error
+
+    @property
+    def _state(self) -> Path:
+        return self.path / "checkpoint" / "state.safetensors"
+
+    def save(self, solver: Solver, seconds: float) -> None:
+        write_arrays(self._state, solver.save(), {"kind": "checkpoint", "iterations": solver.iterations, "seconds": seconds})
+
+    def restore(self, solver: Solver) -> float:
+        """Bring the solver to where the run was; returns the solving time so far."""
+        if not self._state.exists():
+            return 0.0
+        arrays, header = read_arrays(self._state, "checkpoint")
+        solver.restore(arrays, header["iterations"])
+        metrics = self.path / "metrics.jsonl"
+        if metrics.exists():  # what was written after the checkpoint will be written again
+            lines = [line for line in metrics.read_text().splitlines() if _iterations_of(line) <= header["iterations"]]
+            _write_text(metrics, "".join(line + "\n" for line in lines))
+        return float(header["seconds"])
+
+    def metric(self, progress: Progress) -> None:
+        row: dict[str, Any] = {"iterations": progress.iterations, "seconds": round(progress.seconds, 6)}
+        if progress.verdict:
+            row |= {"exploitability": progress.verdict.exploitability, "value": progress.verdict.value}
+        with (self.path / "metrics.jsonl").open("a") as file:
+            file.write(json.dumps(row) + "\n")
+
+
+def _iterations_of(line: str) -> float:
+    try:
+        return float(json.loads(line)["iterations"])
+    except (ValueError, KeyError, TypeError):
+        return math.inf  # a line that was cut off
+
+
+def _write_text(path: Path, text: str) -> None:
+    part = path.with_name(f".{path.name}.part")
+    part.write_text(text)
+    os.replace(part, path)

@@ -1,0 +1,98 @@
+"""How large a job is, before the first iteration: what fits is enumerated, what cannot fit is refused."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from nebel.core.errors import BadSetting, TooLarge
+from nebel.core.game import BaseGame, Game
+from nebel.core.recall import PERFECT
+from nebel.core.tree import Size, Tree, estimate, grow, measure
+from nebel.dark_hex.merged import count_states, merge, merged_kind
+from nebel.solve.merged import mergeable, merged_bytes
+from nebel.solve.settings import METHODS, DoubleOracleSettings, Sampling
+
+GIGABYTE = 1 << 30
+PLAIN_LIMIT = 3_000_000
+"""Histories that a game in plain Python may have: it is enumerated by the interpreter."""
+
+MOST_WALKED = 1e9
+"""Histories that one iteration may meet: minutes."""
+
+
+class Sizing(NamedTuple):
+    """What is known of a job before the first iteration."""
+
+    size: Size
+    histories: float  # exact if the game was enumerated, else an estimate
+    information_states: list[int] | None
+    bytes: int
+    tree: Tree | None
+    walked: float = 1.0  # histories that an iteration meets, where the rules are sampled
+    merged: int = 0  # states that an iteration sweeps over, where histories are merged
+
+
+def size_up(game: BaseGame, method: str, recall: str, memory: float) -> Sizing:
+    """Enumerate what fits; refuse what cannot fit, and say what would."""
+    if issubclass(METHODS[method], DoubleOracleSettings):
+        return _size_strategies(game, recall)
+    room = int(memory * GIGABYTE)
+    limit = min(room // 60, 2**31 - 1) if isinstance(game, Game) else PLAIN_LIMIT
+    size = measure(game, limit)
+    if size.complete and size.bytes <= room:
+        tree = grow(game, recall, limit)
+        return Sizing(size, size.histories, tree.information_states(), size.bytes, tree)
+    histories = float(size.histories) if size.complete else estimate(game)
+    need = size.bytes / size.histories * histories
+    if not issubclass(METHODS[method], Sampling):
+        if mergeable(game, recall):
+            return _size_merged(game, size, histories, memory)
+        raise TooLarge(
+            f"{method} needs the whole tree of {game.string}: about {histories:.2g} histories, {_bytes(need)}, and --memory is "
+            f"{memory:g} GB; take --with outcome-sampling{_glance_advice(game, recall)} or a smaller variant"
+        )
+    if not isinstance(game, Game):
+        raise TooLarge(
+            f"{game.string} is written in plain Python and has about {histories:.2g} histories, more than the {limit:,} that can be "
+            "enumerated; write it in rules (nebel new-game) to sample it, or take a smaller variant"
+        )
+    walked, kind = 1.0, METHODS[method].kind  # type: ignore[attr-defined]
+    if kind != "outcome":
+        walked = max(estimate(game, (0,)), estimate(game, (1,))) if kind == "external" else estimate(game, (0, 1))
+        if walked > MOST_WALKED:
+            raise TooLarge(
+                f"one traversal of {game.string} with {method} meets about {walked:.2g} histories; take --with outcome-sampling, which "
+                "meets one, or a smaller variant"
+            )
+    return Sizing(size, histories, None, 0, None, walked)
+
+
+def _size_strategies(game: BaseGame, recall: str) -> Sizing:
+    """The double oracle holds strategies, not the game."""
+    if game.name != "dark_hex":
+        raise BadSetting(f"the double oracle is for Dark Hex, for example dark_hex:4x3; for {game.string} take --with pdcfr+")
+    if recall != PERFECT:
+        raise BadSetting("the double oracle's strategies remember everything; leave out --recall, or take --with cfr+ for board recall")
+    size = measure(game, 1000)
+    return Sizing(size, estimate(game), None, 0, None)
+
+
+def _size_merged(game: BaseGame, size: Size, histories: float, memory: float) -> Sizing:
+    kind = merged_kind(game)
+    need, states = merged_bytes(game), count_states(*kind)
+    if need > memory * GIGABYTE:
+        raise TooLarge(
+            f"{game.string} has {states:,} states after merging, {_bytes(need)}, and --memory is {memory:g} GB; take --with "
+            "outcome-sampling or a smaller variant"
+        )
+    return Sizing(size, histories, np.diff(merge(*kind).views.start).tolist(), need, None, merged=states)
+
+
+def _glance_advice(game: BaseGame, recall: str) -> str:
+    return f" (and perhaps --recall {next(iter(game.glances))})" if game.glances and recall == "perfect" else ""
+
+
+def _bytes(count: float) -> str:
+    return f"{count / GIGABYTE:,.3g} GB" if count < 1e15 else f"{count:.1e} bytes"
