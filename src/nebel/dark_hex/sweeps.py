@@ -17,7 +17,7 @@ from nebel.dark_hex.merged import Blocks, Merged, Views
 
 
 class Work(NamedTuple):
-    """Scratch for one block, whose number of sets met is the length of a line."""
+    """Scratch for one block, whose number of sets met is the length of a line; and which blocks are reached."""
 
     share: Any  # a line for each cell: the mover's strategy
     gain: Any  # a line for each cell: what the move is worth, times reach
@@ -27,6 +27,7 @@ class Work(NamedTuple):
     lines: Any  # by set shown: where the states that follow stand
     turned: Any  # a line for each set shown: reach
     sums: Any  # a line for each set shown: values
+    reached: Any  # by block: whether any of its states may be
 
 
 def work_for(merged: Merged, kind: Any) -> Work:
@@ -34,7 +35,8 @@ def work_for(merged: Merged, kind: Any) -> Work:
     line, largest = int(blocks.met_count.max()), int((blocks.met_count * blocks.shown_count).max())
     sizes = {"share": blocks.cells * line, "gain": blocks.cells * line, "mass": line, "ended": line, "turned": largest, "sums": largest}
     reals = {name: np.zeros(size, kind) for name, size in sizes.items()}
-    return Work(**reals, up=np.zeros(line, np.int64), lines=np.zeros(int(blocks.shown_count.max()), np.int64))
+    lines = np.zeros(int(blocks.shown_count.max()), np.int64)
+    return Work(**reals, up=np.zeros(line, np.int64), lines=lines, reached=np.zeros(len(blocks.at), np.bool_))
 
 
 @rule
@@ -59,6 +61,14 @@ def _dot(left: Any, at: Any, right: Any, start: Any, n: Any) -> Any:
     for k in range(np.uint64(n)):
         total += left[o + k] * right[s + k]
     return total
+
+
+@rule
+def _any(line: Any, at: Any, n: Any) -> bool:
+    found = False
+    for k in range(at, at + n):
+        found = found or line[k] != 0
+    return found
 
 
 @rule
@@ -211,7 +221,7 @@ def back_rows(
         elif blocks.wins[blocks.mover[i], own | stone]:
             _add(work.ended, 0, end, work.share, c * n, n)
             _add(work.gain, c * n, end, work.mass, 0, n)
-        else:
+        elif learning or _any(work.share, c * n, n):
             _place(blocks, c, i, lo, n, value, learning, work)
     for k in range(n):
         at = blocks.at[i] + (lo + k) * columns
@@ -227,8 +237,11 @@ def back_rows(
 def sweep_back(
     blocks: Blocks, views: Views, strategy: Any, learner: int, fuzz: float, value: Any, reach: Any, instant: Any, work: Work
 ) -> float:
-    """The value to player 0 of all states; into `instant`, the learner's regrets (-1: nobody learns)."""
+    """The value to player 0 of all states; into `instant`, the learner's regrets (-1: nobody learns). What the other player never
+    lets happen has no part in them, and is left out."""
     for i in range(blocks.at.size - 1, -1, -1):
+        if learner >= 0 and not work.reached[i]:
+            continue
         back_rows(blocks, views, strategy, learner, fuzz, i, 0, blocks.met_count[i], value, reach, instant, work)
     return value[0]
 
@@ -253,6 +266,7 @@ def _meet(blocks: Blocks, i: int, n: int, reach: Any, work: Work) -> None:
 def _push(blocks: Blocks, c: int, i: int, n: int, reach: Any, work: Work) -> None:
     """Reach of the block that follows when a move meets a stone and ends the turn."""
     then = _after(blocks, i, np.int64(0), 1)
+    work.reached[then] = True
     _climb(blocks, i, np.int64(1) << c, 0, n, work.up)
     for j in range(blocks.shown_count[i]):
         start = blocks.at[then] + j * blocks.shown_count[then] - blocks.shown_first[then]
@@ -266,22 +280,29 @@ def sweep_forth(blocks: Blocks, views: Views, strategy: Any, learner: int, reach
     """The reach of all states by the player who does not learn."""
     reach[:] = 0
     reach[0] = 1
+    work.reached[:] = False
+    work.reached[0] = True
     for i in range(blocks.at.size):
+        if not work.reached[i]:
+            continue
         own, other, n = blocks.own[i], blocks.other[i], blocks.met_count[i]
         _load(blocks, views, strategy, blocks.mover[i] == learner, i, 0, n, work.share)
         if not blocks.abrupt:
             _meet(blocks, i, n, reach, work)
-        if not _weigh(blocks, i, 0, n, reach, work):
+        work.reached[i] = _weigh(blocks, i, 0, n, reach, work)
+        if not work.reached[i]:
             continue
         for c in range(blocks.cells):
             stone = np.int64(1) << c
-            if own & stone:
+            if own & stone or not _any(work.share, c * n, n):
                 continue
             if other & stone:
                 if blocks.abrupt:
                     _push(blocks, c, i, n, reach, work)
             elif not blocks.wins[blocks.mover[i], own | stone]:
-                _lines_after(blocks, i, _after(blocks, i, stone, 0), stone, work.lines)
+                then = _after(blocks, i, stone, 0)
+                work.reached[then] = True
+                _lines_after(blocks, i, then, stone, work.lines)
                 for j in range(blocks.shown_count[i]):
                     _add_each(reach, work.lines[j], work.share, c * n, work.turned, j * n, n)
 

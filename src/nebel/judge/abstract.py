@@ -65,7 +65,7 @@ def _respond(blocks: Blocks, views: Views, me: int, strategy: Any, fuzz: float, 
                     if by_size:
                         stones = blocks.size[blocks.other[i]]
                         lo, n = blocks.below[stones, size], blocks.below[stones, size + 1] - blocks.below[stones, size]
-                    if n > 0:
+                    if n > 0 and work.reached[i]:
                         back_rows(blocks, views, strategy, learner, fuzz, i, lo, n, value, reach, gain, work)
                 if learning:
                     _choose(views, me, gain, strategy)
