@@ -29,6 +29,7 @@ VERBS = {
     "simplify": Verb("make a policy simpler: fewer moves, plainer probabilities", "simplify"),
     "show": Verb("look into a policy file", "show"),
     "strategy": Verb("read a Dark Hex strategy in notation, check that it is complete, write its policy", "strategy"),
+    "build": Verb("make a Dark Hex strategy by answering its information states one by one", "build"),
     "sure-wins": Verb("count and show the certain wins of classic Dark Hex", "sure_wins"),
     "verify": Verb("check a certificate: what mixtures of Dark Hex strategies guarantee", "verify"),
     "play": Verb("play a game on the terminal", "play"),

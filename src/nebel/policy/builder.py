@@ -181,11 +181,14 @@ class Builder:
 
     def find(self, text: str) -> list[Seen]:
         """Answered states whose board, way or answer contains the text."""
-        return [state for state, answer in self.answered().items() if text in self.line(state, answer)]
+        return [state for state in self.answered() if text in self.line(state)]
 
-    def line(self, state: Seen, answer: Answer) -> str:
+    def line(self, state: Seen) -> str:
         """A state and its answer in one line."""
-        return f"{self.states.board(state)} after {self.states.path_text(self.way(state))}: {self.answer_text(answer)}"
+        answer = self._answers.get(state)
+        told = "open" if answer is None else self.answer_text(answer)
+        where = f"after {self.states.path_text(self.way(state))}" if state in self._walk.ways else "not come to now"
+        return f"{self.states.board(state)}  {where}: {told}"
 
     def answer_text(self, answer: Answer) -> str:
         return answer if isinstance(answer, str) else self.states.shares_text(answer)

@@ -114,15 +114,20 @@ class Program:
         self.text = text
         self.code: list[tuple[Node, bool]] = []
         self._numbers: dict[tuple[int, bool], int] = {}
+        self._equal: dict[tuple[Node, bool], int] = {}
         self._plain: dict[int, Node] = {}
         self.main = self.number(text.definitions[MAIN], False)
         self.cells = text.rows * text.cols
 
     def number(self, node: Node, turned: bool) -> int:
+        """Nodes that mean the same have the same number."""
         key = (id(node), turned)
         if key not in self._numbers:
-            self._numbers[key] = len(self.code)
-            self.code.append((node, turned))
+            meant = (node, turned and not isinstance(node, Random))
+            if meant not in self._equal:
+                self._equal[meant] = len(self.code)
+                self.code.append(meant)
+            self._numbers[key] = self._equal[meant]
         return self._numbers[key]
 
     def cell(self, move: Move, turned: bool) -> int:
@@ -209,10 +214,18 @@ class _Trimmer:
         self.known: dict[tuple[Rest, int, int], bool] = {}
 
     def trim(self, rest: Rest, own: int, met: int) -> Rest:
-        if rest is None or rest[1] is None:
-            return rest
-        alone = (rest[0], None)
-        return alone if self.ends(alone, own, met) else rest
+        """The shortest beginning that needs nothing after it."""
+        items: list[int] = []
+        ahead = rest
+        while ahead is not None and ahead[1] is not None:
+            items.append(ahead[0])
+            ahead = ahead[1]
+            front: Rest = None
+            for item in reversed(items):
+                front = (item, front)
+            if self.ends(front, own, met):
+                return front
+        return rest
 
     def ends(self, rest: Rest, own: int, met: int) -> bool:
         """Whether this plays every game to its end, with an answer of its own to each collision."""
