@@ -146,6 +146,23 @@ def test_solves_what_black_wins_for_sure() -> None:
     assert value_of(game, solver.policy({})) > 0.99
 
 
+def test_sure_wins_are_played_from_the_first_iteration_on() -> None:
+    """3x3 is a sure win for Black, so with them nothing is left to learn, and White's sure wins are all played too."""
+    from nebel.dark_hex.pruned import missed_wins
+    from nebel.judge.abstract import value_of
+
+    game = dark_hex(3, 3)
+    solver = MergedStates(game, "cfr+", pone=True)
+    solver.run(2)
+    policy = solver.policy({})
+    assert value_of(game, policy) == pytest.approx(1.0, abs=1e-12)
+    missed = missed_wins(game, policy, samples=100)
+    assert list(missed.unsure) == [0, 0]
+    without = MergedStates(game, "cfr+")
+    without.run(2)
+    assert min(missed_wins(game, without.policy({}), samples=100).unsure) > 0
+
+
 @pytest.mark.parametrize(
     ("job", "said"),
     [
@@ -153,7 +170,6 @@ def test_solves_what_black_wins_for_sure() -> None:
         (Job("dark_hex:5x4", "cfr+", "board", memory=0.05), "outcome-sampling"),
         (Job("dark_hex:3x3", "cfr+", "board", memory=0.05, settings={"threads": 2}), "one thread"),
         (Job("dark_hex:4x3", "cfr+", "perfect", memory=0.05), "needs the whole tree"),
-        (Job("dark_hex:4x3", "cfr+", "board", memory=1.0, pone=True), "leave it out"),
     ],
 )
 def test_refusals(job: Job, said: str) -> None:

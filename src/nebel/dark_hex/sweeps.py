@@ -107,8 +107,8 @@ def _spot(blocks: Blocks, views: Views, i: int, met: Any) -> int:
 
 
 @rule
-def _load(blocks: Blocks, views: Views, strategy: Any, free_hand: bool, i: int, lo: int, n: int, share: Any) -> None:
-    """The mover's strategy; with a free hand, 1 for every legal cell."""
+def _load(blocks: Blocks, views: Views, strategy: Any, i: int, lo: int, n: int, share: Any) -> None:
+    """The mover's strategy."""
     first = blocks.subset_first[blocks.other[i]] + blocks.met_first[i] + lo
     for k in range(n):
         met = blocks.subset[first + k]
@@ -116,7 +116,7 @@ def _load(blocks: Blocks, views: Views, strategy: Any, free_hand: bool, i: int, 
         for c in range(blocks.cells):
             share[c * n + k] = 0.0
             if not taken >> c & 1:
-                share[c * n + k] = 1.0 if free_hand else strategy[spot]
+                share[c * n + k] = strategy[spot]
                 spot += 1
 
 
@@ -207,7 +207,7 @@ def back_rows(
     own, other, columns = blocks.own[i], blocks.other[i], blocks.shown_count[i]
     end = value[0] * 0 + (1 - 2 * blocks.mover[i])
     learning = learner == blocks.mover[i] and _weigh(blocks, i, lo, n, reach, work)
-    _load(blocks, views, strategy, False, i, lo, n, work.share)
+    _load(blocks, views, strategy, i, lo, n, work.share)
     work.ended[:n] = 0
     work.sums[: n * columns] = 0
     work.gain[: n * blocks.cells] = 0
@@ -276,8 +276,8 @@ def _push(blocks: Blocks, c: int, i: int, n: int, reach: Any, work: Work) -> Non
 
 
 @kernel
-def sweep_forth(blocks: Blocks, views: Views, strategy: Any, learner: int, reach: Any, work: Work) -> None:
-    """The reach of all states by the player who does not learn."""
+def sweep_forth(blocks: Blocks, views: Views, strategy: Any, hand: Any, learner: int, reach: Any, work: Work) -> None:
+    """The reach of all states by the player who does not learn. `hand`: 1 for every move that the learner is free to make."""
     reach[:] = 0
     reach[0] = 1
     work.reached[:] = False
@@ -286,7 +286,7 @@ def sweep_forth(blocks: Blocks, views: Views, strategy: Any, learner: int, reach
         if not work.reached[i]:
             continue
         own, other, n = blocks.own[i], blocks.other[i], blocks.met_count[i]
-        _load(blocks, views, strategy, blocks.mover[i] == learner, i, 0, n, work.share)
+        _load(blocks, views, hand if blocks.mover[i] == learner else strategy, i, 0, n, work.share)
         if not blocks.abrupt:
             _meet(blocks, i, n, reach, work)
         work.reached[i] = _weigh(blocks, i, 0, n, reach, work)

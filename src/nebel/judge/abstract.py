@@ -132,7 +132,7 @@ def abstract(game: BaseGame, policy: Policy) -> Abstract:
     reach, best = np.zeros(states), []
     for me in range(2):
         strategy, gain = table.strategy.copy(), np.zeros(len(views.move))
-        sweep_forth(blocks, views, strategy, me, reach, table.work)
+        sweep_forth(blocks, views, strategy, np.ones_like(strategy), me, reach, table.work)
         got = float(_respond(blocks, views, me, strategy, FUZZ, table.value, reach, gain, table.work))
         best.append(got if me == 0 else -got)
     return Abstract(Verdict(value, (best[0], best[1])), table.unknown)

@@ -39,14 +39,15 @@ class Result:
     certificate: Certificate | None = None
 
 
-def make_solver(game: BaseGame, job: Job, sizing: Sizing) -> Solver:
+def make_solver(game: BaseGame, played: BaseGame, job: Job, sizing: Sizing) -> Solver:
+    """`played`: the game, perhaps pruned."""
     settings = METHODS[job.method](**job.settings)
     if isinstance(settings, Sampling):
-        return Sampled(game, job.recall, sizing.tree, settings, job.seed, int(job.memory * GIGABYTE), sizing.walked)
+        return Sampled(played, job.recall, sizing.tree, settings, job.seed, int(job.memory * GIGABYTE), sizing.walked)
     if isinstance(settings, DoubleOracleSettings):
         return DoubleOracle(game, settings, job.seed)
     if sizing.merged:
-        return MergedStates(game, job.method, settings.threads)  # type: ignore[attr-defined]
+        return MergedStates(game, job.method, settings.threads, job.pone)  # type: ignore[attr-defined]
     assert sizing.tree is not None
     return FullWidth(sizing.tree, job.method, settings.threads)  # type: ignore[attr-defined]
 
@@ -104,9 +105,7 @@ def solve(
         pruned.check(game, job.recall, job.memory)
     played = pruned.pruned(game) if job.pone else game
     sizing = size_up(played, job.method, job.recall, job.memory)
-    if sizing.merged and job.pone:
-        raise BadSetting("--pone goes with sampling methods and with games whose tree is held, not with merged states; leave it out")
-    solver = make_solver(played, job, sizing)
+    solver = make_solver(game, played, job, sizing)
     judge = make_judge(game, job, sizing, solver)
     if budget == Budget():
         hour = Budget(seconds=3600.0, until=MET)
@@ -122,7 +121,7 @@ def solve(
     verdict = clock.run(lambda pace: sized(sizing, pace))
     facts = {"method": job.method, "settings": job.settings, "seed": job.seed, "iterations": solver.iterations}
     policy = solver.policy({**facts, "pone": job.pone})
-    if job.pone:
+    if job.pone and not isinstance(solver, MergedStates | DoubleOracle):  # those know sure wins themselves
         policy = complete(game, policy, job.memory)
     if run:
         save_policy(policy, run.path / "policy.nebel")

@@ -16,6 +16,7 @@ from nebel.core.errors import BadSetting
 from nebel.core.game import BaseGame
 from nebel.core.rule import kernel
 from nebel.dark_hex.merged import BOARD, MOST_CELLS, Merged, count_bytes, merge, merged_kind
+from nebel.dark_hex.sure_wins import on_board
 from nebel.dark_hex.sweeps import follow, sweep_back, sweep_forth, work_for
 from nebel.policy.table import Shares, TablePolicy
 from nebel.solve.cfr import Reals, Table, match_regrets, shares_of, weights_of
@@ -42,7 +43,9 @@ def _match(first: Any, begin: int, end: int, table: Table, weights: Any) -> None
 class MergedStates:
     """Any method of the CFR family on the merged states of a Dark Hex game."""
 
-    def __init__(self, game: BaseGame, method: str, threads: int = 1, merged: Merged | None = None, kind: Any = np.float32) -> None:
+    def __init__(
+        self, game: BaseGame, method: str, threads: int = 1, pone: bool = False, merged: Merged | None = None, kind: Any = np.float32
+    ) -> None:
         if threads > 1:
             raise BadSetting(f"merged states are swept by one thread; leave out --threads {threads}")
         self.game, self.method, self.kind, self.iterations = game, method, kind, 0
@@ -54,6 +57,24 @@ class MergedStates:
         by_place = (np.zeros(places), shares, np.zeros(places), np.zeros(places))
         self._table = Table(*by_place, reach=np.zeros(states, kind), value=np.zeros(states, kind))
         self._own_reach = np.zeros(places)
+        self._sure = np.zeros(places, np.bool_)  # moves in sure wins, and those of them that win
+        self._winning = np.zeros(0, kind)
+        if pone:
+            self._know_sure_wins()
+        self._hand = np.where(self._sure, 0.0, 1.0).astype(kind)
+
+    def _know_sure_wins(self) -> None:
+        """In sure wins the winning move is played from the start, and nothing else is tried."""
+        blocks, views, _ = self._merged
+        wins = on_board(self.game.options["rows"], self.game.options["cols"])
+        own, met = views.key >> blocks.cells, views.key & ((1 << blocks.cells) - 1)
+        index = blocks.three[own] + 2 * blocks.three[met]
+        players = np.repeat([0, 1], np.diff(views.start))
+        cell = np.where(players == 0, wins.moves[0][index], wins.moves[1][index])
+        cell = np.repeat(cell, np.diff(views.first))
+        self._sure = cell >= 0
+        self._winning = (views.move == cell)[self._sure].astype(self.kind)
+        self._table.strategy[self._sure] = self._winning
 
     def prepare(self) -> None:
         """Compile, or load what was compiled, by an iteration on a small board."""
@@ -72,16 +93,17 @@ class MergedStates:
         table.average[mine] *= weights[5]
         follow(blocks, views, player, table.strategy, self._own_reach, weights[6], table.average)
         table.instant[mine] = 0.0
-        sweep_forth(blocks, views, table.strategy, player, table.reach, self._work)
+        sweep_forth(blocks, views, table.strategy, self._hand, player, table.reach, self._work)
         fuzz = ROUNDING * float(np.finfo(self.kind).eps)
         sweep_back(blocks, views, table.strategy, player, fuzz, table.value, table.reach, table.instant, self._work)
         _match(views.first, begin, end, table, weights)
+        table.strategy[self._sure] = self._winning
 
     def strategies(self) -> tuple[Reals, Reals]:
         """The average strategies; in views that were never reached, the current ones."""
         first, start = self._merged.views.first, self._merged.views.start
         total = np.repeat(np.add.reduceat(self._table.average, first[:-1]), np.diff(first))
-        shares = shares_of(first, np.where(total > 0, self._table.average, self._table.strategy))
+        shares = shares_of(first, np.where((total > 0) & ~self._sure, self._table.average, self._table.strategy))
         cut = first[start[1]]
         return shares[:cut], shares[cut:]
 
