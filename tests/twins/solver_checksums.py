@@ -11,7 +11,10 @@ import numpy as np
 import nebel
 from nebel.core.reach import explore
 from nebel.core.tree import grow
+from nebel.judge.belief_response import respond
 from nebel.judge.best_response import Judge
+from nebel.judge.informed import both_follow
+from nebel.policy.table import from_tree
 from nebel.solve.cfr import SCHEDULES, FullWidth
 from nebel.solve.sampled import Sampled
 from nebel.solve.settings import ChanceSampling, ExternalSampling, OutcomeSampling
@@ -46,6 +49,9 @@ def main() -> None:
                 sums[f"{name} {method}"] = digest(*solver.save().values())
                 verdict = Judge(tree).verdict(solver.strategies())
                 sums[f"{name} {method} verdict"] = repr(verdict)
+            if recall != "perfect":
+                policy = from_tree(tree, solver.strategies())
+                sums[f"{name} beliefs"] = repr([respond(game, policy, me) for me in range(2)] + [both_follow(game, policy)])
             for settings in SAMPLERS:
                 for walked in (tree, None):
                     sampled = Sampled(game, recall, walked, settings, seed=3, memory=1 << 22)

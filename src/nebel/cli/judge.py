@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from math import isnan
 from typing import TYPE_CHECKING
 
 from nebel.cli.screen import emit, figure, say
@@ -17,6 +18,7 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument("policy", metavar="POLICY", help="a policy file, or uniform")
     parser.add_argument("--game", help="the game (a policy file knows its own)")
     parser.add_argument("--by", default="exact", choices=("exact", "abstract"), help="how (default: exact; abstract is optimistic)")
+    parser.add_argument("--patience", type=int, default=400_000_000, metavar="STEPS", help="for judging by beliefs (default: 4e8)")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
 
 
@@ -34,8 +36,8 @@ def run(args: argparse.Namespace) -> int:
         return _abstract(game, policy, args.json)
     from nebel.judge.exact import judge
 
-    verdict, means, unknown = judge(game, policy)
-    value = None if means == "beliefs" else verdict.value
+    verdict, means, unknown, wins = judge(game, policy, patience=args.patience)
+    value = None if isnan(verdict.value) else verdict.value
     if args.json:
         emit(
             {
@@ -49,6 +51,7 @@ def run(args: argparse.Namespace) -> int:
                 "recall": policy.recall,
                 "means": means,
                 "unknown": list(unknown),
+                "wins": None if wins is None else list(wins),
             }
         )
         return 0
@@ -58,6 +61,8 @@ def run(args: argparse.Namespace) -> int:
     for p in range(2):
         gain = "" if value is None else f", a gain of {figure(verdict.gains[p])}"
         say(f"best response of player {p} gets {figure(verdict.best_response[p])}{gain}")
+    for p, least in enumerate(wins or ()):
+        say(f"player {p} by this policy wins with probability {figure(least)} at least")
     if sum(unknown):
         where = "information states" if means == "tree" else "decisions"
         say(f"the policy knew nothing, and played uniformly, at {sum(unknown):,} {where}")

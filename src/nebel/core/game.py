@@ -71,6 +71,28 @@ class Rules(NamedTuple):
     odds: Callable[[Record, Any], None] = no_odds
 
 
+@rule
+def no_sure_move(s: Record) -> int:
+    """For games that give no hint."""
+    return -1
+
+
+@rule
+def keep_hidden(s: Record, player: int) -> None:
+    """For games that give no hint."""
+
+
+class Hints(NamedTuple):
+    """What a game may tell the search for best responses to policies that play by a glance: it gets faster, its results stay.
+
+    sure(s)            for the player to move, and by nothing but what that player knows: a move as good as any other (-1: none)
+    reveal(s, player)  turn the state into one at least as good for `player`, who sees everything: the fewer states, the better
+    """
+
+    sure: Callable[[Record], int] = no_sure_move
+    reveal: Callable[[Record, int], None] = keep_hidden
+
+
 def key_text(key: int) -> str:
     return f"#{key & 0xFFFFFFFFFFFFFFFF:x}"
 
@@ -193,6 +215,7 @@ class Game(BaseGame):
     outcome_name: Callable[[int], str] = str
     sight_name: Callable[[int], str] = str
     glances: Mapping[str, Glance] = field(default_factory=dict)
+    hints: Hints = field(default_factory=Hints)
     view: Callable[[Record, int | None], str] | None = None
     svg: Callable[[Record, int | None], str] | None = None
     string: str = "game"

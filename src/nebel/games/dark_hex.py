@@ -9,7 +9,7 @@ from typing import Any, Literal
 from numpy import int64
 
 from nebel.core.errors import UnknownGame
-from nebel.core.game import END, Game, Glance, Record, Rules, key_text, record
+from nebel.core.game import END, Game, Glance, Hints, Record, Rules, key_text, record
 from nebel.core.rng import fold
 from nebel.core.rule import rule
 
@@ -59,11 +59,15 @@ def dark_hex(rows: int = 3, cols: int = 3, abrupt: bool = False, leak: Literal["
         return count
 
     @rule
+    def with_neighbours(reach: Any) -> Any:
+        west, east = reach & ~left, reach & ~right
+        return reach | reach << cols | reach >> cols | east << 1 | west >> 1 | west << (cols - 1) | east >> (cols - 1)
+
+    @rule
     def joined(stones: Any, source: int, target: int) -> bool:
         reach = stones & source
         while not reach & target:
-            west, east = reach & ~left, reach & ~right
-            near = reach | reach << cols | reach >> cols | east << 1 | west >> 1 | west << (cols - 1) | east >> (cols - 1)
+            near = with_neighbours(reach)
             if near & stones == reach:
                 return False
             reach = near & stones
@@ -101,6 +105,35 @@ def dark_hex(rows: int = 3, cols: int = 3, abrupt: bool = False, leak: Literal["
         if wide:
             return fold(fold(int64(0), s.stones[player]), s.met[player]) & 0x3FFFFFFFFFFFFFFF
         return s.stones[player] << cells | s.met[player]
+
+    @rule
+    def within_reach(stones: Any, source: int) -> Any:
+        """Cells from which a stone would be joined to the edge `source`."""
+        reach = stones & source
+        near = with_neighbours(reach)
+        while near & stones != reach:
+            reach = near & stones
+            near = with_neighbours(reach)
+        return near | source
+
+    @rule
+    def winning_cell(s: Record) -> int:
+        """A cell that completes the chain unless it is taken: trying it costs nothing, except when a bump ends the turn."""
+        if abrupt:
+            return -1
+        own = s.stones[s.turn]
+        free = board & ~(own | s.met[s.turn])
+        wins = free & within_reach(own, top if s.turn == 0 else left) & within_reach(own, bottom if s.turn == 0 else right)
+        for cell in range(cells):
+            if wins >> cell & 1:
+                return cell
+        return -1
+
+    @rule
+    def reveal(s: Record, player: int) -> None:
+        """All hidden stones are discovered, but for one where a bump would be a way to pass."""
+        hidden = s.stones[1 - player]
+        s.met[player] = hidden & (hidden - 1) if abrupt else hidden
 
     def cell_name(cell: int) -> str:
         return f"{chr(ord('a') + cell % cols)}{cell // cols + 1}"
@@ -144,6 +177,7 @@ def dark_hex(rows: int = 3, cols: int = 3, abrupt: bool = False, leak: Literal["
         move_name=cell_name,
         sight_name=sight,
         glances={"board": Glance(own_and_met, key_text if wide else board_text, "own and discovered stones, not the order")},
+        hints=Hints(winning_cell, reveal),
         view=view,
         svg=svg,
     )

@@ -1,215 +1,280 @@
 """Exact best responses without a tree: the responder keeps a belief over what is hidden.
 
 Against a policy that remembers only a glance, or nothing, the whole state of the game tells how it will go on; so all that a
-responder with perfect recall has learned is a distribution over states. The search is depth first over such beliefs, and
-beliefs that are equal (to 1e-11) are judged once, however they came about: on Dark Hex that merges most orders of moves. It
-serves games in rules whose trees are too large, as long as few enough beliefs can occur.
+responder with perfect recall has learned is a distribution over states. The search is depth first over such beliefs. Equal
+beliefs are judged once, however they came about. What a responder who sees everything would get (`judge/informed.py`) bounds
+every belief and every move, and a belief is searched only as far as it could beat what is already in hand.
+
+The value found is exact but for two roundings. Beliefs count as equal if each state's probability is the same to one part in
+UNIT; a move or belief is passed over if it could be better by no more than SLACK. With n states in a belief and d turns of the
+responder that makes at most d * (n / UNIT + SLACK) of the most that can be won: for a thousand states and twelve turns 1.4e-10.
+Floating-point sums add less. Beliefs are told apart by a 64-bit digest: among ten million, one mistake has a chance of 3e-6.
 """
 
 from __future__ import annotations
 
 import functools
-from typing import Any
+from itertools import accumulate
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from nebel.core.errors import BadSetting, TooLarge
+from nebel.core.errors import TooLarge, UnknownInformationState
 from nebel.core.game import CHANCE, END, Game
-from nebel.core.recall import PERFECT
 from nebel.core.rng import fold
 from nebel.core.rule import kernel
-from nebel.judge.best_response import Verdict
-from nebel.policy.table import Policy, Shares, TablePolicy, Uniform
+from nebel.judge.informed import Informed, digest, place, shares_at, words_of
+from nebel.policy.table import Policy, TablePolicy
 
-FINE, NO_ROOM = 0, 1
-UNIT = 1e11
-"""Probabilities are told apart to one part in this."""
+UNIT = 1e14
+SLACK = 1e-12
+PATIENCE = 400_000_000
+NO_MOVE = -1
+
+Reals = NDArray[np.float64]
+Longs = NDArray[np.int64]
+
+
+@kernel
+def _gather(n: int, words: Any, p: Any, sight: Any) -> Any:
+    """Make equal states one and put what cannot be told apart side by side. Returns for each such part where it begins (and
+    ends), its probability, and its name: a digest of states and normalised probabilities, whatever their order."""
+    size = 16
+    while size < 2 * n:
+        size *= 2
+    keys, where = np.zeros(size, np.int64), np.zeros(size, np.int64)
+    mark = np.zeros(n, np.int64)
+    used = 0
+    for j in range(n):
+        key = digest(words, j)
+        slot = place(keys, fold(key, sight[j]))
+        if keys[slot] != 0:
+            p[where[slot]] += p[j]
+            continue
+        keys[slot], where[slot] = fold(key, sight[j]), used
+        words[used] = words[j]
+        p[used], sight[used], mark[used] = p[j], sight[j], key
+        used += 1
+    order = np.argsort(sight[:used], kind="mergesort")
+    words[:used], p[:used], sight[:used], mark[:used] = words[:used][order], p[:used][order], sight[:used][order], mark[:used][order]
+    begin, mass, name = np.zeros(used + 1, np.int64), np.zeros(used), np.zeros(used, np.int64)
+    parts = 0
+    for j in range(used):
+        if j == 0 or sight[j] != sight[j - 1]:
+            begin[parts] = j
+            parts += 1
+        mass[parts - 1] += p[j]
+    begin[parts] = used
+    for i in range(parts):
+        total = np.uint64(0)
+        for j in range(begin[i], begin[i + 1]):
+            p[j] /= mass[i]
+            total += np.uint64(fold(mark[j], np.int64(p[j] * UNIT + 0.5)))
+        name[i] = np.int64(total)
+    return begin[: parts + 1], mass[:parts], name[:parts]
 
 
 @functools.lru_cache(maxsize=16)
-def _responder(game: Game, recall: str) -> Any:
-    start, turn, moves, play, score, odds = game.rules
+def _kernels(game: Game, recall: str) -> Any:
+    _, turn, moves, play, score, odds = game.rules
+    sure = game.hints.sure
     look = game.glances[recall].look
-    depth, width = game.depth, game.width
+    width = game.width
 
     @kernel
-    def respond(
-        me: int, states: Any, words: Any, chance_of: Any, sight: Any, digest: Any, scratch: Any, keys: Any, first: Any, share: Any,
-        memo: Any, worth: Any, most: float, patience: int,
+    def options(states: Any, out: Any) -> int:
+        """The moves worth trying, the same in all states of a belief."""
+        best = sure(states[0])
+        if best < 0:
+            return moves(states[0], out)
+        out[0] = best
+        return 1
+
+    @kernel
+    def reply(
+        me: int, policy: Any, move: int, states: Any, chance: Any, stack: Any, made: Any, p: Any, sight: Any
     ) -> Any:  # fmt: skip
-        """`states`: a stack of beliefs, each a row of states with probabilities that sum to 1. `keys`, `first`, `share`: the other's
-        policy. `memo`, `worth`: beliefs judged so far. `patience`: states to go through at most."""
-        sign = 1.0 if me == 0 else -1.0
-        begin, end = np.zeros(depth + 2, np.int64), np.zeros(depth + 2, np.int64)  # by decision: the belief
-        option, options = np.zeros(depth + 2, np.int64), np.zeros(depth + 2, np.int64)
-        at, last = np.zeros(depth + 2, np.int64), np.zeros(depth + 2, np.int64)  # what follows the option, up to now and in all
-        best, gained, weight = np.zeros(depth + 2), np.zeros(depth + 2), np.zeros(depth + 2)
-        name = np.zeros(depth + 2, np.int64)
-        legal = np.zeros((depth + 2, width), np.int64)
-        replies, luck, seen = np.zeros(width, np.int64), np.zeros(width), np.zeros(2, np.int64)
-        open_chance, open_sight = np.zeros(depth * width + 2), np.zeros(depth * width + 2, np.int64)
-        beliefs, unknown = 0, 0
-        start(states[0])
-        chance_of[0] = 1.0
-        f, begin[0], end[0], options[0], best[0] = 0, 0, 1, 1, -most
-        fresh = True  # an option has to be played out
-        while True:
-            if fresh:
-                if patience < 0:
-                    return 0.0, beliefs, unknown, NO_ROOM
-                if option[f] == options[f] or best[f] >= most - 1e-12:
-                    value = best[f]
-                    if f == 0:
-                        return value, beliefs, unknown, FINE
-                    slot = name[f] & (memo.size - 1)
-                    while memo[slot] != 0:
-                        slot = (slot + 1) & (memo.size - 1)
-                    if 4 * beliefs > 3 * memo.size:
-                        return value, beliefs, unknown, NO_ROOM
-                    memo[slot], worth[slot] = name[f], value
-                    beliefs += 1
-                    f -= 1
-                    gained[f] += weight[f + 1] * value
-                    fresh = False
+        """What follows when `me` makes the move (-1: none) in a belief, until `me` is to move again.
+
+        Fills `made` with states, `p` with their probabilities and `sight` with what `me` saw on the way. Returns how many states
+        there are (-1: more than there is room for), what player 0 wins in games that end, and how often the policy knew nothing.
+        """
+        seen, legal, luck = np.zeros(2, np.int64), np.zeros(width, np.int64), np.zeros(width)
+        open_p, open_sight = np.zeros(stack.size), np.zeros(stack.size, np.int64)
+        ended, n, unknown = 0.0, 0, 0
+        for j in range(states.size):
+            stack[0] = states[j]
+            open_p[0], open_sight[0] = chance[j], 1
+            if move >= 0:
+                seen[:] = 0
+                play(stack[0], move, seen)
+                open_sight[0] = fold(1, seen[me]) if seen[me] != 0 else 1
+            waiting = 1
+            while waiting > 0:
+                waiting -= 1
+                q, sighted = open_p[waiting], open_sight[waiting]
+                who = turn(stack[waiting])
+                if who == END:
+                    ended += q * score(stack[waiting])
                     continue
-                out = end[f]
-                gained[f] = 0.0
-                for j in range(begin[f], end[f]):
-                    scratch[0] = states[j]
-                    open_chance[0], open_sight[0] = chance_of[j], 1
-                    if f > 0:
+                if who == me:
+                    if n == made.size:
+                        return -1, ended, unknown
+                    made[n] = stack[waiting]
+                    p[n], sight[n] = q, sighted
+                    n += 1
+                    continue
+                count = moves(stack[waiting], legal)
+                if who == CHANCE:
+                    odds(stack[waiting], luck)
+                elif not shares_at(policy[who], np.int64(look(stack[waiting], who)), count, luck):
+                    unknown += 1
+                stack[stack.size - 1] = stack[waiting]
+                for a in range(count):
+                    if luck[a] > 0.0:
+                        stack[waiting] = stack[stack.size - 1]
                         seen[:] = 0
-                        play(scratch[0], legal[f, option[f]], seen)
-                        if seen[me] != 0:
-                            open_sight[0] = fold(open_sight[0], seen[me])
-                    waiting = 1
-                    while waiting > 0:
-                        waiting -= 1
-                        patience -= 1
-                        p, sighted = open_chance[waiting], open_sight[waiting]
-                        who = turn(scratch[waiting])
-                        if who == END:
-                            gained[f] += p * sign * score(scratch[waiting])
-                            continue
-                        if who == me:
-                            if out + 1 >= states.size:
-                                return 0.0, beliefs, unknown, NO_ROOM
-                            states[out] = scratch[waiting]
-                            chance_of[out], sight[out] = p, sighted
-                            mark = np.int64(1)
-                            for k in range(words.shape[1]):
-                                mark = fold(mark, words[out, k])
-                            digest[out] = mark
-                            out += 1
-                            continue
-                        n = moves(scratch[waiting], replies)
-                        if who == CHANCE:
-                            odds(scratch[waiting], luck)
-                        else:
-                            key = np.int64(look(scratch[waiting], who))
-                            i = np.searchsorted(keys, key)
-                            if i < keys.size and keys[i] == key:
-                                for a in range(n):
-                                    luck[a] = share[first[i] + a]
-                            else:
-                                unknown += 1
-                                for a in range(n):
-                                    luck[a] = 1.0 / n
-                        scratch[scratch.size - 1] = scratch[waiting]
-                        for a in range(n):
-                            if luck[a] > 0.0:
-                                scratch[waiting] = scratch[scratch.size - 1]
-                                seen[:] = 0
-                                play(scratch[waiting], replies[a], seen)
-                                open_chance[waiting] = p * luck[a]
-                                open_sight[waiting] = fold(sighted, seen[me]) if seen[me] != 0 else sighted
-                                waiting += 1
-                # what cannot be told apart stands together, equal states are one
-                size = out - end[f]
-                order = np.argsort(digest[end[f] : out], kind="mergesort")
-                order = order[np.argsort(sight[end[f] : out][order], kind="mergesort")] + end[f]
-                held_states, held_chance = states[end[f] : out].copy(), chance_of[end[f] : out].copy()
-                held_sight, held_digest = sight[end[f] : out].copy(), digest[end[f] : out].copy()
-                out = end[f]
-                for j in range(size):
-                    k = order[j] - end[f]
-                    if out > end[f] and sight[out - 1] == held_sight[k] and digest[out - 1] == held_digest[k]:
-                        chance_of[out - 1] += held_chance[k]
-                        continue
-                    states[out] = held_states[k]
-                    chance_of[out], sight[out], digest[out] = held_chance[k], held_sight[k], held_digest[k]
-                    out += 1
-                at[f], last[f] = end[f], out
-                fresh = False
-                continue
-            if at[f] == last[f]:
-                best[f] = max(best[f], gained[f])
-                option[f] += 1
-                fresh = True
-                continue
-            low = at[f]
-            high = low
-            mass = 0.0
-            while high < last[f] and sight[high] == sight[low]:
-                mass += chance_of[high]
-                high += 1
-            at[f] = high
-            known = np.int64(7)
-            for j in range(low, high):
-                chance_of[j] /= mass
-                known = fold(fold(known, digest[j]), np.int64(chance_of[j] * UNIT + 0.5))
-            slot = known & (memo.size - 1)
-            while memo[slot] != 0 and memo[slot] != known:
-                slot = (slot + 1) & (memo.size - 1)
-            if memo[slot] == known:
-                gained[f] += mass * worth[slot]
-                continue
-            f += 1
-            # the belief is copied to the top of the stack, above all that is still needed
-            top = last[f - 1]
-            if top + high - low >= states.size:
-                return 0.0, beliefs, unknown, NO_ROOM
-            for j in range(high - low):
-                states[top + j] = states[low + j]
-                chance_of[top + j] = chance_of[low + j]
-            begin[f], end[f] = top, top + high - low
-            options[f] = moves(states[top], legal[f])
-            option[f], best[f], weight[f], name[f] = 0, -most, mass, known
-            fresh = True
+                        play(stack[waiting], legal[a], seen)
+                        open_p[waiting] = q * luck[a]
+                        open_sight[waiting] = fold(sighted, seen[me]) if seen[me] != 0 else sighted
+                        waiting += 1
+        return n, ended, unknown
 
-    return respond
+    return options, reply
 
 
-def believe(
-    game: Game, policy: Policy, room: int = 1 << 20, beliefs: int = 1 << 23, patience: int = 400_000_000
-) -> tuple[Verdict, tuple[int, int]]:
-    """Best responses of both players to a policy that remembers a glance at most. The value of following the policy is not computed
-    here: it is nan. Also returns, for each responder, how often the policy met a state that it does not know."""
-    recall = policy.recall
-    if isinstance(policy, Uniform):
-        if not game.glances:
-            raise BadSetting(f"{game.string} has no glance, so a belief over its states is not enough to tell how it goes on")
-        recall = next(iter(game.glances))
-    if recall == PERFECT:
-        raise BadSetting("a policy with perfect recall cannot be judged by beliefs over states: it remembers more than they hold")
-    values, unknown = [], []
-    for me in range(2):
-        shares = policy.shares[1 - me] if isinstance(policy, TablePolicy) else _nothing()
-        states = game.blank(room)
-        tables = (np.zeros(room), np.zeros(room, np.int64), np.zeros(room, np.int64))
-        scratch = game.blank(game.depth * game.width + 3)
-        memo = (np.zeros(beliefs, np.int64), np.zeros(beliefs))
-        words = states.view(np.int64).reshape(room, -1)
+class Belief(NamedTuple):
+    """What the responder may hold true at a turn, and how likely that turn comes about after the move before it."""
+
+    states: Any
+    chance: Reals  # of each state, 1 in all
+    mass: float
+    name: int
+    moves: list[tuple[int, float]]  # those worth trying, with the most that each could be worth, the best first
+    ceiling: float  # the most that the belief could be worth
+
+
+class Response(NamedTuple):
+    """The best response of one player to the other's policy."""
+
+    value: float  # what the responder gets
+    guarantee: float | None  # how often the policy wins at least, in a game that pays +1 and -1 only
+    ceiling: float  # what a responder would get who sees everything
+    beliefs: int  # how many were judged
+    unknown: int  # decisions met at which the policy had no answer, and played uniformly
+
+
+class _Search:
+    def __init__(self, game: Game, policy: Policy, me: int, patience: int) -> None:
+        self.game, self.me, self.patience = game, me, patience
+        self.informed = Informed(game, policy, me)
+        self.exact: dict[int, float] = {}
+        self.at_most: dict[int, float] = {}
+        self.steps = self.unknown = 0
+        self._options, self._reply = _kernels(game, self.informed.recall)
+        self._stack = np.asarray(game.blank(game.depth * game.width + 3))
+        self._make_room(1 << 12)
+
+    def _make_room(self, size: int) -> None:
+        made = np.asarray(self.game.blank(size))  # handled faster than a recarray, and its items are records as well
+        self._made = made, words_of(made), np.zeros(size), np.zeros(size, np.int64)
+
+    def run(self) -> Response:
+        start = Belief(np.asarray(self.game.begin()), np.ones(1), 1.0, 0, [], self.game.most)
+        value = self.play(start, NO_MOVE, -np.inf)
+        ceiling = float(self.informed.worth(start.states)[0, 0])
+        guarantee = (1 - value) / 2 if self.informed.won_or_lost else None
+        return Response(value, guarantee, ceiling, len(self.exact.keys() | self.at_most.keys()), self.unknown)
+
+    def best(self, belief: Belief, alpha: float) -> float:
+        """What the belief is worth, if that is more than `alpha`; else something that it is not worth more than."""
+        best = ceiling = -np.inf
+        for move, most in belief.moves:
+            cut = max(best, alpha)
+            if most <= cut + SLACK:
+                ceiling = max(ceiling, most)
+                break
+            value = self.play(belief, move, cut)
+            ceiling = max(ceiling, value)
+            if value > cut:
+                best = value
+        if best > alpha:
+            self.exact[belief.name] = best
+            return best
+        self.at_most[belief.name] = ceiling
+        return min(ceiling, alpha)
+
+    def play(self, belief: Belief, move: int, cut: float) -> float:
+        """What the move is worth, if that is more than `cut`; else something that it is not worth more than."""
+        gained, parts = self.after(belief, move)
+        rests = [*accumulate((part.mass * part.ceiling for part in reversed(parts)), initial=0.0)]
+        for part in parts:
+            ceiling = gained + rests.pop()
+            if ceiling <= cut + SLACK:
+                return min(ceiling, cut)
+            alpha = (cut - gained - rests[-1]) / part.mass
+            value = self.best(part, alpha)
+            gained += part.mass * value
+            if value <= alpha:  # compared before any rounding: a bound must never be taken for the worth
+                return min(gained + rests[-1], cut)
+        return gained
+
+    def after(self, belief: Belief, move: int) -> tuple[float, list[Belief]]:
+        """What is known to be gained by a move, and the beliefs that may follow whose worth is not known yet."""
+        ended, begin, mass, names = self._expand(belief, move)
+        made, _, chance, _ = self._made
+        gained = -ended if self.me else ended
+        parts = []
+        for i, name in enumerate(names.tolist()):
+            if name in self.exact:
+                gained += mass[i] * self.exact[name]
+                continue
+            here = slice(begin[i], begin[i + 1])
+            moves = self._weigh_moves(made[here], chance[here])
+            ceiling = min(moves[0][1], self.at_most.get(name, np.inf))
+            parts.append(Belief(made[here].copy(), chance[here].copy(), float(mass[i]), name, moves, ceiling))
+        floor = self.game.most if np.isfinite(self.game.most) else 0.0
+        parts.sort(key=lambda part: -part.mass * (part.ceiling + floor))  # what decides most comes first
+        return float(gained), parts
+
+    def _expand(self, belief: Belief, move: int) -> tuple[float, Longs, Reals, Longs]:
         with np.errstate(over="ignore"):
-            value, _, missed, fault = _responder(game, recall)(
-                me, states, words, *tables, scratch, shares.keys, shares.first, shares.share, *memo, float(game.most), patience
-            )
-        if fault != FINE:
-            raise TooLarge(f"judging this policy exactly on {game.string} takes more than {patience:,} steps; take a smaller variant")
-        values.append(float(value))
-        unknown.append(int(missed))
-    return Verdict(float("nan"), (values[0], values[1])), (unknown[0], unknown[1])
+            while True:
+                made, words, chance, sight = self._made
+                n, ended, unknown = self._reply(
+                    self.me, self.informed.policy, move, belief.states, belief.chance, self._stack, made, chance, sight
+                )
+                if n >= 0:
+                    break
+                self._make_room(2 * len(made))
+            begin, mass, names = _gather(n, words, chance, sight)
+        self.steps += n
+        self.unknown += unknown
+        if self.steps + self.informed.steps > self.patience:
+            raise TooLarge(self._excuse())
+        return float(ended), begin, mass, names
+
+    def _weigh_moves(self, states: Any, chance: Reals) -> list[tuple[int, float]]:
+        moves = np.zeros(self.game.width, np.int64)
+        moves = moves[: self._options(states, moves)]
+        worth = chance @ self.informed.worth(states, moves)
+        return [(int(moves[i]), float(worth[i])) for i in np.argsort(-worth, kind="stable")]
+
+    def _excuse(self) -> str:
+        most = float(self.informed.worth(np.asarray(self.game.begin()))[0, 0])
+        return (
+            f"the best response of player {self.me} on {self.game.string} takes more than {self.patience:,} steps (it gets {most:.6g} at "
+            "most, as if seeing everything); allow more (--patience), or take a smaller variant or a simpler policy"
+        )
 
 
-def _nothing() -> Shares:
-    return Shares(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0))
+def respond(game: Game, policy: Policy, responder: int, patience: int = PATIENCE) -> Response:
+    """The best response of one player, with perfect recall, to the other's policy, which remembers a glance at most.
+
+    `patience`: states to look at before giving up, some millions a second.
+    """
+    response = _Search(game, policy, responder, patience).run()
+    if response.unknown and isinstance(policy, TablePolicy) and policy.missing == "error":
+        raise UnknownInformationState(f"the policy of player {1 - responder} has no answer at {response.unknown:,} decisions")
+    return response
