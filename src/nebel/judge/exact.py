@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from nebel.core.errors import TooLarge, UnknownInformationState
 from nebel.core.game import END, BaseGame, Game
 from nebel.core.recall import PERFECT
+from nebel.core.remember import MEMORY, remembering
 from nebel.core.tree import DEFAULT_LIMIT, Tree, grow, measure
 from nebel.judge.abstract import value_of
 from nebel.judge.belief_response import PATIENCE, respond
@@ -30,10 +32,10 @@ def judge(game: BaseGame, policy: Policy, limit: int = DEFAULT_LIMIT, patience: 
         policy.check_game(game)
     if measure(game, limit).complete:
         return _by_tree(grow(game, policy.recall, limit), policy)
-    if isinstance(game, Game) and game.glances and (isinstance(policy, Uniform) or policy.recall != PERFECT):
+    if isinstance(game, Game) and (game.glances or isinstance(policy, TablePolicy)):
         return _by_beliefs(game, policy, patience)
     raise TooLarge(
-        f"{game.string} has more than {limit:,} histories, too many to enumerate, and only policies that remember a glance can be "
+        f"{game.string} has more than {limit:,} histories, too many to enumerate, and only games in rules that have a glance can be "
         "judged without; take a smaller variant"
     )
 
@@ -47,19 +49,27 @@ def _by_tree(tree: Tree, policy: Policy) -> Judgement:
 
 
 def _by_beliefs(game: Game, policy: Policy, patience: int) -> Judgement:
-    first, second = respond(game, policy, 0, patience), respond(game, policy, 1, patience)
+    first, second = (respond(*_as_glance(game, policy, (1 - me,)), me, patience) for me in range(2))
     value = _value(game, policy)
     verdict = Verdict(float("nan") if value is None else value, (first.value, second.value))
     wins = (second.guarantee, first.guarantee)
-    unknown = (0, 0) if isinstance(policy, Uniform) else (second.unknown, first.unknown)
-    return Judgement(verdict, "beliefs", unknown, None if wins[0] is None or wins[1] is None else (wins[0], wins[1]))
+    return Judgement(
+        verdict, "beliefs", (second.unknown, first.unknown), None if wins[0] is None or wins[1] is None else (wins[0], wins[1])
+    )
+
+
+def _as_glance(game: Game, policy: Policy, players: tuple[int, ...]) -> tuple[Game, Policy]:
+    """Beliefs are over states, so what a policy with perfect recall remembers has to be part of them."""
+    if isinstance(policy, TablePolicy) and policy.recall == PERFECT:
+        return remembering(game, players), replace(policy, recall=MEMORY)
+    return game, policy
 
 
 def _value(game: Game, policy: Policy) -> float | None:
     """By merged states of Dark Hex, if they fit and the policy knows them all; else over all states, if they are few."""
-    if game.name == "dark_hex":
+    if game.name == "dark_hex" and (isinstance(policy, Uniform) or policy.recall != PERFECT):
         try:
             return value_of(game, policy)
         except (TooLarge, UnknownInformationState):
             pass
-    return both_follow(game, policy)
+    return both_follow(*_as_glance(game, policy, (0, 1)))
