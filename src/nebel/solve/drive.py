@@ -21,10 +21,11 @@ from nebel.policy.io import save_policy
 from nebel.policy.table import TablePolicy, sorted_shares
 from nebel.solve.cfr import FullWidth
 from nebel.solve.double_oracle import MET, DoubleOracle
+from nebel.solve.maximin import Maximin
 from nebel.solve.merged import MergedStates
 from nebel.solve.run import Budget, Folder, Job, Progress, Solver
 from nebel.solve.sampled import Sampled
-from nebel.solve.settings import METHODS, DoubleOracleSettings, Sampling, as_dict, method_named
+from nebel.solve.settings import METHODS, DoubleOracleSettings, MaximinSettings, Sampling, as_dict, method_named
 from nebel.solve.size import GIGABYTE, Sizing, size_up
 
 
@@ -46,6 +47,8 @@ def make_solver(game: BaseGame, played: BaseGame, job: Job, sizing: Sizing) -> S
         return Sampled(played, job.recall, sizing.tree, settings, job.seed, int(job.memory * GIGABYTE), sizing.walked)
     if isinstance(settings, DoubleOracleSettings):
         return DoubleOracle(game, settings, job.seed)
+    if isinstance(settings, MaximinSettings):
+        return Maximin(game, settings, job.seed)
     if sizing.merged:
         return MergedStates(game, job.method, settings.threads, job.pone)  # type: ignore[attr-defined]
     assert sizing.tree is not None
@@ -66,7 +69,7 @@ def complete(game: BaseGame, policy: TablePolicy, memory: float) -> TablePolicy:
 
 def make_judge(game: BaseGame, job: Job, sizing: Sizing, solver: Solver) -> Callable[[], Verdict] | None:
     """Judges what the solver has so far in the game itself, where that can be enumerated."""
-    if isinstance(solver, DoubleOracle):
+    if isinstance(solver, (DoubleOracle, Maximin)):
         return solver.verdict
     tree = sizing.tree
     if tree is not None and job.pone:
@@ -109,7 +112,7 @@ def solve(
     judge = make_judge(game, job, sizing, solver)
     if budget == Budget():
         hour = Budget(seconds=3600.0, until=MET)
-        budget = hour if isinstance(solver, DoubleOracle) else Budget(seconds=10.0, until=1e-6 if judge else None)
+        budget = hour if isinstance(solver, (DoubleOracle, Maximin)) else Budget(seconds=10.0, until=1e-6 if judge else None)
     if budget.until is not None and judge is None:
         raise TooLarge(f"{job.game} is too large to judge exactly, so --until cannot be met; give --iterations or --seconds")
     before = 0.0
@@ -121,7 +124,7 @@ def solve(
     verdict = clock.run(lambda pace: sized(sizing, pace))
     facts = {"method": job.method, "settings": job.settings, "seed": job.seed, "iterations": solver.iterations}
     policy = solver.policy({**facts, "pone": job.pone})
-    if job.pone and not isinstance(solver, MergedStates | DoubleOracle):  # those know sure wins themselves
+    if job.pone and not isinstance(solver, MergedStates | DoubleOracle | Maximin):  # those know sure wins themselves
         policy = complete(game, policy, job.memory)
     if run:
         save_policy(policy, run.path / "policy.nebel")
@@ -185,7 +188,7 @@ class _Loop:
 
     def _next_judgement(self) -> int:
         """The next of a fixed series of iteration counts, wherever a run was interrupted."""
-        if isinstance(self.solver, DoubleOracle):  # its bounds cost nothing
+        if isinstance(self.solver, (DoubleOracle, Maximin)):  # its bounds cost nothing
             return self.solver.iterations + 1
         step = 100 if isinstance(self.solver, Sampled) else 10  # a sampled iteration is much cheaper than a judgement
         stop = step
@@ -198,6 +201,8 @@ class _Loop:
 
     def _done(self) -> bool:
         if self.budget.iterations is not None and self.solver.iterations >= self.budget.iterations:
+            return True
+        if isinstance(self.solver, Maximin) and self.solver.settled:
             return True
         if self.budget.until is not None and self._verdict and self._verdict.exploitability <= self.budget.until:
             return True

@@ -66,12 +66,22 @@ class DoubleOracleSettings(Settings):
     blend: float = setting(0.6, "how much of the best mixture so far is blended into the newest", 0, 0.99)
 
 
+@dataclass(frozen=True)
+class MaximinSettings(Settings):
+    """Climbs to policies that remember the board only, and guarantee the most."""
+
+    start: int = setting(20, "iterations of CFR+ to begin with", 1, 1000)
+    least: float = setting(0.03, "smaller shares of the start are left out", 0, 0.5)
+    radius: float = setting(0.1, "how far a share may change in the first step", 0.001, 0.5)
+
+
 METHODS: dict[str, type[Settings]] = {
     **dict.fromkeys(SCHEDULES, Sweeping),
     "chance-sampled": ChanceSampling,
     "external-sampling": ExternalSampling,
     "outcome-sampling": OutcomeSampling,
     "double-oracle": DoubleOracleSettings,
+    "maximin": MaximinSettings,
 }
 ALIASES = {"linear-cfr": "linear", "chance": "chance-sampled", "external": "external-sampling", "outcome": "outcome-sampling"}
 

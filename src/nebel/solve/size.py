@@ -10,13 +10,16 @@ from nebel.core.errors import BadSetting, TooLarge
 from nebel.core.game import BaseGame, Game
 from nebel.core.recall import PERFECT
 from nebel.core.tree import Size, Tree, estimate, grow, measure
-from nebel.dark_hex.merged import count_states, merge, merged_kind
+from nebel.dark_hex.merged import BOARD, count_states, merge, merged_kind
 from nebel.solve.merged import mergeable, merged_bytes
-from nebel.solve.settings import METHODS, DoubleOracleSettings, Sampling
+from nebel.solve.settings import METHODS, DoubleOracleSettings, MaximinSettings, Sampling
 
 GIGABYTE = 1 << 30
 PLAIN_LIMIT = 3_000_000
 """Histories that a game in plain Python may have: it is enumerated by the interpreter."""
+
+MOST_BOARD_CELLS = 12
+"""Of boards for which maximin holds tables: 51 MB each."""
 
 MOST_WALKED = 1e9
 """Histories that one iteration may meet: minutes."""
@@ -38,6 +41,8 @@ def size_up(game: BaseGame, method: str, recall: str, memory: float) -> Sizing:
     """Enumerate what fits; refuse what cannot fit, and say what would."""
     if issubclass(METHODS[method], DoubleOracleSettings):
         return _size_strategies(game, recall)
+    if issubclass(METHODS[method], MaximinSettings):
+        return _size_boards(game, recall, memory)
     room = int(memory * GIGABYTE)
     limit = min(room // 60, 2**31 - 1) if isinstance(game, Game) else PLAIN_LIMIT
     size = measure(game, limit)
@@ -77,6 +82,18 @@ def _size_strategies(game: BaseGame, recall: str) -> Sizing:
         raise BadSetting("the double oracle's strategies remember everything; leave out --recall, or take --with cfr+ for board recall")
     size = measure(game, 1000)
     return Sizing(size, estimate(game), None, 0, None)
+
+
+def _size_boards(game: BaseGame, recall: str, memory: float) -> Sizing:
+    """Maximin holds tables by board, and to begin with the merged states."""
+    plain = game.name == "dark_hex" and not game.options["abrupt"] and game.options["leak"] == "silent"
+    if not plain or game.options["rows"] * game.options["cols"] > MOST_BOARD_CELLS:
+        raise BadSetting(
+            f"maximin is for classic silent Dark Hex of up to {MOST_BOARD_CELLS} cells, for example dark_hex:4x3, not for {game.string}"
+        )
+    if recall != BOARD:
+        raise BadSetting("maximin finds policies that remember the board only; add --recall board, or take --with double-oracle")
+    return _size_merged(game, measure(game, 1000), estimate(game), memory)
 
 
 def _size_merged(game: BaseGame, size: Size, histories: float, memory: float) -> Sizing:

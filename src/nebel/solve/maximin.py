@@ -1,0 +1,299 @@
+"""Maximin: the best policies of classic Dark Hex that remember the board only, each with its exact guarantee.
+
+For a player who forgets, averages of strategies are no strategies, so what regret minimisation promises does not hold. But what
+a table of shares wins against one pure response is a polynomial in the shares, and its slopes are exact and cheap
+(`dark_hex/slopes.py`). So each player climbs: a linear programme finds the step, no share changing by more than a radius, that
+raises most what is won at least against the responses known so far, as their slopes promise it. The exact best response to the
+new table (`judge/board_response.py`) says what it guarantees, and joins the responses. A step that guarantees more is taken; one
+that the slopes promised too much for makes the radius smaller. Conn, Gould, Toint. Trust-Region Methods. 2000 (chapter 11).
+
+The start is the average strategy of a few iterations of CFR+ over merged states, without its small shares, and with the sure
+wins. What is found is a local optimum. The guarantee holds whatever the other player remembers, and cannot exceed the value.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nebel.core.errors import BadSetting
+from nebel.core.game import BaseGame
+from nebel.core.rng import generator, mix
+from nebel.dark_hex.forest import Board, Forest, board_of, plant
+from nebel.dark_hex.slopes import Slope, Slopes
+from nebel.dark_hex.sure_wins import on_board
+from nebel.judge.best_response import Verdict
+from nebel.judge.board_response import BoardResponder
+from nebel.policy.hex_table import BOARD
+from nebel.policy.table import Shares, TablePolicy, sorted_shares
+from nebel.solve.merged import MergedStates
+from nebel.solve.settings import MaximinSettings
+
+Reals = NDArray[np.float64]
+Longs = NDArray[np.int64]
+
+LEAST_SHARE = 1e-5
+LEAST_GAIN = 1e-9
+LARGEST = 0.5
+"""The largest radius."""
+
+NEWEST = 0.2
+"""The weight of a response that is new; those of the others sum to 1."""
+
+PATIENCE = 50
+"""Steps after which a response is dropped that did not bind in any of them."""
+
+IMPOSSIBLE = -2
+"""In tables of sure wins: boards that cannot occur on the own turn."""
+
+
+class Step(NamedTuple):
+    """Changes of shares, by place in the table; what they promise; and how much each response matters."""
+
+    place: Longs
+    change: Reals
+    promised: float
+    weight: Reals
+
+
+def best_step(shares: Reals, slopes: list[Slopes], weight: Reals, radius: float) -> Step:
+    """The step that promises most. A move that is not played comes into question if it gains against the weighted responses."""
+    import highspy
+
+    place, width = _in_question(shares, slopes, weight)
+    held, count = shares.ravel()[place], len(place)
+    if count == 0:
+        return Step(place, np.zeros(0), min(known.value for known in slopes), weight)
+    endless = highspy.kHighsInf
+    programme = highspy.HighsLp()
+    programme.num_col_, programme.num_row_ = count + 1, len(slopes) + len(width)
+    programme.sense_ = highspy.ObjSense.kMaximize
+    programme.col_cost_ = np.concatenate([[1.0], np.zeros(count)])
+    programme.col_lower_ = np.concatenate([[-endless], np.maximum(-radius, -held)])
+    programme.col_upper_ = np.concatenate([[endless], np.minimum(radius, 1.0 - held)])
+    programme.row_lower_ = np.concatenate([[-known.value for known in slopes], np.zeros(len(width))])
+    programme.row_upper_ = np.concatenate([np.full(len(slopes), endless), np.zeros(len(width))])
+    index, value, sizes = [], [], []
+    for known in slopes:  # a response lets win at least what is promised
+        at = np.minimum(np.searchsorted(place, known.place), count - 1)
+        there = place[at] == known.place
+        index += [[0], at[there] + 1]
+        value += [[-1.0], known.slope[there]]
+        sizes.append(1 + np.count_nonzero(there))
+    starts = np.cumsum([0, *sizes, *width])
+    programme.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    programme.a_matrix_.start_ = starts.astype(np.int32)
+    programme.a_matrix_.index_ = np.concatenate([*index, np.arange(count) + 1]).astype(np.int32)
+    programme.a_matrix_.value_ = np.concatenate([*value, np.ones(count)])
+    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    for option, choice in {"output_flag": False, "threads": 1, "primal_feasibility_tolerance": 1e-9}.items():
+        solver.setOptionValue(option, choice)
+    solver.passModel(programme)
+    solver.run()
+    found = solver.getSolution()
+    promised, change = float(found.col_value[0]), np.array(found.col_value)[1:]
+    return Step(place, change, promised, np.abs(np.array(found.row_dual)[: len(slopes)]))
+
+
+def _in_question(shares: Reals, slopes: list[Slopes], weight: Reals) -> tuple[Longs, Longs]:
+    """Places of moves that are played or gain, of boards with more than one; and how many there are of each board."""
+    cells = shares.shape[1]
+    places = np.concatenate([known.place for known in slopes])
+    slope = np.concatenate([w * known.slope for w, known in zip(weight, slopes, strict=True)])
+    rows, at = np.unique(places // cells, return_inverse=True)
+    gains = np.bincount(at * cells + places % cells, slope, len(rows) * cells).reshape(-1, cells)
+    held = shares[rows]
+    chosen = (held > 0) | (gains > (held * gains).sum(axis=1, keepdims=True) + LEAST_GAIN)
+    chosen &= chosen.sum(axis=1, keepdims=True) > 1
+    width = chosen.sum(axis=1)
+    return (rows[:, None] * cells + np.arange(cells))[chosen], width[width > 0]
+
+
+class Climber:
+    """One player's table of shares, and the responses that bound it."""
+
+    def __init__(self, board: Board, player: int, sure: tuple[Any, Any], shares: Reals, seed: int, radius: float) -> None:
+        self.shares, self.radius, self.steps = shares, radius, 0
+        self._responder = BoardResponder(board, 1 - player, sure[1 - player])
+        self._slope = Slope(board, player, sure[1 - player])
+        self._seed = generator(seed + player)[0]
+        self._forest = plant()
+        self._roots, self._used = np.zeros(0, np.int64), np.zeros(0, np.int64)
+        self._slopes: list[Slopes] = []
+        self._weight = np.zeros(0)
+        self.settled = False
+        self.guarantee = -1.0
+
+    def begin(self) -> None:
+        self.guarantee = self._respond(self.shares)
+        self._measure(0)
+
+    def _respond(self, shares: Reals) -> float:
+        """What a table guarantees; the response to it joins the others."""
+        guarantee = 1.0 - self._responder.judge(shares)
+        with np.errstate(over="ignore"):
+            seed = int(mix(self._seed ^ self.steps))
+        start, self._forest = self._responder.write_down(shares, self._forest, seed)
+        self._roots, self._used = np.append(self._roots, start), np.append(self._used, self.steps)
+        self._weight = np.append(self._weight, NEWEST)
+        return guarantee
+
+    def _measure(self, known: int) -> None:
+        """Slopes of all responses but the first `known`."""
+        del self._slopes[known:]
+        for start in self._roots[known:]:
+            slopes, self._forest = self._slope.against(self._forest, int(start), self.shares)
+            self._slopes.append(slopes)
+
+    def step(self) -> None:
+        if self.settled:
+            return
+        self.steps += 1
+        step = best_step(self.shares, self._slopes, self._weight, self.radius)
+        self._weight = step.weight
+        self._used[step.weight > 0] = self.steps
+        hoped = step.promised - self.guarantee
+        if hoped < LEAST_GAIN:
+            self.settled = self.radius == LARGEST
+            self.radius = min(LARGEST, 2 * self.radius)
+            return
+        shares = self._after(step)
+        guarantee = self._respond(shares)
+        if guarantee > self.guarantee:
+            if guarantee - self.guarantee > hoped / 2:
+                self.radius = min(LARGEST, 1.5 * self.radius)
+            self.shares, self.guarantee = shares, guarantee
+            self._drop()
+            self._measure(0)
+        else:
+            self._measure(len(self._slopes))
+            if _promise(self._slopes[-1], step) > self.guarantee:  # so it was the radius: this response's slopes had not prevented it
+                self.radius *= 0.7
+
+    def _after(self, step: Step) -> Reals:
+        shares = self.shares.copy()
+        shares.ravel()[step.place] += step.change
+        rows = np.unique(step.place // shares.shape[1])
+        changed = np.where(shares[rows] < LEAST_SHARE, 0.0, shares[rows])
+        shares[rows] = changed / changed.sum(axis=1, keepdims=True)
+        return shares
+
+    def _drop(self) -> None:
+        keep = self._used > self.steps - PATIENCE
+        self._roots, self._used, self._weight = self._roots[keep], self._used[keep], self._weight[keep]
+
+    def save(self) -> dict[str, NDArray[Any]]:
+        place = np.flatnonzero(self.shares)
+        arrays: dict[str, NDArray[Any]] = {"place": place, "share": self.shares.ravel()[place], "weight": self._weight}
+        arrays |= {"roots": self._roots, "used": self._used, "state": np.array([self.guarantee, self.radius, self.steps, self.settled])}
+        return arrays | {f"forest_{name}": column for name, column in self._forest._asdict().items()}
+
+    def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
+        self.shares[:] = 0.0
+        self.shares.ravel()[arrays["place"]] = arrays["share"]
+        self._roots, self._used, self._weight = arrays["roots"], arrays["used"], arrays["weight"]
+        self.guarantee, self.radius = float(arrays["state"][0]), float(arrays["state"][1])
+        self.steps, self.settled = int(arrays["state"][2]), bool(arrays["state"][3])
+        self._forest = Forest(*(arrays[f"forest_{name}"] for name in Forest._fields))
+        self._measure(0)
+
+
+def _promise(slopes: Slopes, step: Step) -> float:
+    """What a response's slopes say of a step."""
+    at = np.minimum(np.searchsorted(slopes.place, step.place), len(slopes.place) - 1)
+    return slopes.value + float(np.sum(np.where(slopes.place[at] == step.place, slopes.slope[at] * step.change, 0.0)))
+
+
+class Maximin:
+    """The solver: a climber for each player."""
+
+    def __init__(self, game: BaseGame, settings: MaximinSettings, seed: int) -> None:
+        self.game, self.settings, self.iterations = game, settings, 0
+        self.board = board_of(game)
+        self.sure = on_board(game.options["rows"], game.options["cols"]).moves[:2]
+        blank = np.zeros((3**self.board.cells, self.board.cells))
+        sure = self.sure[0], self.sure[1]
+        self.climbers = [Climber(self.board, p, sure, blank.copy(), seed, settings.radius) for p in range(2)]
+
+    def prepare(self) -> None:
+        """The start, unless a run was restored."""
+        if self.iterations:
+            return
+        start = MergedStates(self.game, "cfr+")
+        start.run(self.settings.start)
+        policy = start.policy({})
+        for p, climber in enumerate(self.climbers):
+            climber.shares[:] = _trimmed(self._table(policy.shares[p], self.sure[p]), self.settings.least)
+            climber.begin()
+
+    def _table(self, held: Shares, sure: Any) -> Reals:
+        """A policy's shares by board and cell, with sure wins."""
+        cells = self.board.cells
+        table = np.zeros((3**cells, cells))
+        rows = self.board.ternary[held.keys >> cells] + 2 * self.board.ternary[held.keys & ((1 << cells) - 1)]
+        table[np.repeat(rows, np.diff(held.first)), held.move] = held.share
+        won = np.flatnonzero(sure >= 0)
+        table[won] = 0.0
+        table[won, sure[won]] = 1.0
+        return table
+
+    def run(self, iterations: int) -> None:
+        for _ in range(iterations):
+            for climber in self.climbers:
+                climber.step()
+            self.iterations += 1
+
+    @property
+    def settled(self) -> bool:
+        """No step promises anything more."""
+        return all(climber.settled for climber in self.climbers)
+
+    def verdict(self) -> Verdict:
+        """In utilities: what best responses win; and the middle between these bounds of the game's value."""
+        black, white = (climber.guarantee for climber in self.climbers)
+        return Verdict(black - white, (1 - 2 * white, 1 - 2 * black))
+
+    def strategies(self) -> tuple[Reals, Reals]:
+        raise BadSetting("maximin has tables by board, no strategies on a tree")
+
+    def policy(self, facts: dict[str, Any]) -> TablePolicy:
+        """Both tables, on all boards that they can lead to."""
+        shares = self._reachable(0), self._reachable(1)
+        facts = {**facts, "guarantees": [climber.guarantee for climber in self.climbers]}
+        return TablePolicy(self.game.string, self.game.fingerprint, BOARD, shares, missing="uniform", facts=facts)
+
+    def _reachable(self, player: int) -> Shares:
+        board, table = self.board, self.climbers[player].shares
+        cells = board.cells
+        found, waiting = {(0, 0)}, [(0, 0)]
+        rows: list[tuple[int, Longs, Reals]] = []
+        while waiting:
+            own, met = waiting.pop()
+            row = int(board.ternary[own] + 2 * board.ternary[met])
+            legal = np.array([c for c in range(cells) if not (own | met) >> c & 1], np.int64)
+            rows.append((own << cells | met, legal, table[row, legal]))
+            for c in np.flatnonzero(table[row]).tolist():
+                for after in ((own | 1 << c, met), (own, met | 1 << c)):
+                    possible = self.sure[player][board.ternary[after[0]] + 2 * board.ternary[after[1]]] != IMPOSSIBLE
+                    if possible and after not in found:
+                        found.add(after)
+                        waiting.append(after)
+        keys, width = np.array([key for key, _, _ in rows], np.int64), np.array([len(legal) for _, legal, _ in rows], np.int64)
+        return sorted_shares(keys, width, np.concatenate([row[1] for row in rows]), np.concatenate([row[2] for row in rows]))
+
+    def save(self) -> dict[str, NDArray[Any]]:
+        return {f"{p}_{name}": array for p, climber in enumerate(self.climbers) for name, array in climber.save().items()}
+
+    def restore(self, arrays: dict[str, NDArray[Any]], iterations: int) -> None:
+        self.iterations = iterations
+        for p, climber in enumerate(self.climbers):
+            climber.restore({name[2:]: array for name, array in arrays.items() if name.startswith(f"{p}_")})
+
+
+def _trimmed(table: Reals, least: float) -> Reals:
+    """Without small shares; the largest of a board stays."""
+    kept = np.where((table < least) & (table < table.max(axis=1, keepdims=True)), 0.0, table)
+    total = kept.sum(axis=1, keepdims=True)
+    return np.divide(kept, total, out=kept, where=total > 0)
