@@ -16,8 +16,10 @@ from nebel.judge.best_response import Judge
 from nebel.judge.informed import both_follow
 from nebel.policy.table import from_tree
 from nebel.solve.cfr import SCHEDULES, FullWidth
+from nebel.solve.double_oracle import DoubleOracle
+from nebel.solve.merged import MergedStates
 from nebel.solve.sampled import Sampled
-from nebel.solve.settings import ChanceSampling, ExternalSampling, OutcomeSampling
+from nebel.solve.settings import ChanceSampling, DoubleOracleSettings, ExternalSampling, OutcomeSampling
 
 GAMES = ("kuhn", "leduc", "liars_dice(faces=2)", "goofspiel:3", "dark_hex:2x2")
 SAMPLERS = (
@@ -58,6 +60,14 @@ def main() -> None:
                     sampled.run(2 if settings.kind == "chance" else 20)
                     label = f"{settings.kind}{' baseline' if settings.baseline else ''} {settings.weights}"
                     sums[f"{name} {label} {'tree' if walked else 'rules'}"] = digest(*sampled.policy({}).on_tree(tree).strategies)
+    for string in ("dark_hex(rows=2,cols=2,abrupt=true,leak=flash)", "dark_hex(rows=2,cols=3,leak=noisy)"):
+        game = nebel.game(string)
+        oracle = DoubleOracle(game, DoubleOracleSettings(start=2, threads=1), seed=1)
+        oracle.run(3)
+        sums[f"{string} double-oracle"] = repr(oracle.certificate())
+        merged = MergedStates(game, "dcfr+")
+        merged.run(2)
+        sums[f"{string} merged"] = digest(*merged.save().values())
     print(json.dumps(sums))
 
 

@@ -177,7 +177,7 @@ def _tell(facts: dict[str, Any]) -> None:
     say(f"{facts['game']}, {facts['method']}, {facts['recall']} recall")
     say(f"{facts['iterations']:,} iterations in {facts['seconds']:.2f} s ({speed})")
     if facts["exploitability"] is None:
-        say("exploitability: not known, the game is too large to judge exactly")
+        say("exploitability: not known while solving, for the tree is too large; nebel judge may find it by beliefs")
     else:
         say(f"exploitability {figure(facts['exploitability'])} (NashConv {figure(facts['nash_conv'])})")
         say(f"value to player 0 {figure(facts['value'])}")

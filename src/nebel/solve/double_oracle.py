@@ -139,18 +139,19 @@ class DoubleOracle:
         """In utilities: what a best response wins against the best mixtures so far."""
         return Verdict(2 * self.value - 1, (1 - 2 * self.guarantee[1], 1 - 2 * self.guarantee[0]))
 
-    def weights(self) -> tuple[list[Fraction], list[Fraction]]:
+    def weights(self, spare: float = 0.0) -> tuple[list[Fraction], list[Fraction]]:
         """The mixtures in fractions: an exact equilibrium between the strategies if the bounds meet, else the best so far, rounded."""
         if self.gap < MET:
             found = exact((2 * self.payoffs).astype(np.int64), self._basis)
             if found is not None:
                 return found[1:]
-        return _rounded(self.best[0], self.gap / 20), _rounded(self.best[1], self.gap / 20)
+        return _rounded(self.best[0], spare), _rounded(self.best[1], spare)
 
     def certificate(self) -> Certificate:
-        """The mixtures, written out: every pure strategy as a tree, and what they guarantee, in fractions."""
+        """The mixtures, written out: every pure strategy as a tree, and what they guarantee, in fractions. Where the bounds have not
+        met, the rarest strategies are left out, which costs a twentieth of the gap at most."""
         mixtures = []
-        for p, weights in enumerate(self.weights()):
+        for p, weights in enumerate(self.weights(spare=self.gap / 20)):
             self._grow_out(p, [i for i, weight in enumerate(weights) if weight])
             leak = self.game.options["leak"]
             played = [(weight, int(start)) for weight, start in zip(weights, self.roots[p], strict=False) if weight]
@@ -203,7 +204,7 @@ class DoubleOracle:
 
 
 def _rounded(mixture: Reals, spare: float) -> list[Fraction]:
-    """Weights as fractions that sum to 1, without the rarest strategies, up to a chance of `spare` in all: shorter, and nearly as good."""
+    """Weights as fractions that sum to 1, without the rarest strategies, up to a chance of `spare` in all."""
     rarest = np.argsort(mixture, kind="stable")
     kept = mixture.copy()
     kept[rarest[np.cumsum(mixture[rarest]) <= spare]] = 0.0
