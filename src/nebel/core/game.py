@@ -87,10 +87,12 @@ class Hints(NamedTuple):
 
     sure(s)            for the player to move, and by nothing but what that player knows: a move as good as any other (-1: none)
     reveal(s, player)  turn the state into one at least as good for `player`, who sees everything: the fewer states, the better
+    always             both hold against opponents who remember all that they saw, too
     """
 
     sure: Callable[[Record], int] = no_sure_move
     reveal: Callable[[Record, int], None] = keep_hidden
+    always: bool = False
 
 
 def key_text(key: int) -> str:

@@ -177,7 +177,7 @@ def dark_hex(rows: int = 3, cols: int = 3, abrupt: bool = False, leak: Literal["
         move_name=cell_name,
         sight_name=sight,
         glances={"board": Glance(own_and_met, key_text if wide else board_text, "own and discovered stones, not the order")},
-        hints=Hints(winning_cell, reveal),
+        hints=Hints(winning_cell, reveal, always=not (noisy or flash)),
         view=view,
         svg=svg,
     )

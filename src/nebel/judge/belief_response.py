@@ -29,7 +29,7 @@ from nebel.policy.table import Policy, TablePolicy
 
 UNIT = 1e14
 SLACK = 1e-12
-PATIENCE = 400_000_000
+PATIENCE = 1_000_000_000
 NO_MOVE = -1
 
 Reals = NDArray[np.float64]
@@ -275,6 +275,8 @@ def respond(game: Game, policy: Policy, responder: int, patience: int = PATIENCE
     `patience`: states to look at before giving up, some millions a second.
     """
     response = _Search(game, policy, responder, patience).run()
-    if response.unknown and isinstance(policy, TablePolicy) and policy.missing == "error":
+    if not isinstance(policy, TablePolicy):
+        return response._replace(unknown=0)
+    if response.unknown and policy.missing == "error":
         raise UnknownInformationState(f"the policy of player {1 - responder} has no answer at {response.unknown:,} decisions")
     return response

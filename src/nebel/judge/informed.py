@@ -69,7 +69,7 @@ def shares_at(shares: Any, key: Any, n: int, out: Any) -> bool:
 @functools.lru_cache(maxsize=16)
 def _informed(game: Game, recall: str) -> Any:
     _, turn, moves, play, score, odds = game.rules
-    sure, reveal = game.hints
+    sure, reveal, _ = game.hints
     look = game.glances[recall].look
     width, most = game.width, float(game.most)
 
