@@ -164,7 +164,7 @@ def test_the_change_is_what_judge_says(leduc: Path, extra: list[str], capsys: py
     for file, figures in ((leduc, told["before"]), (out, told["after"])):
         assert main(["judge", str(file), "--json"]) == 0
         judged = json.loads(capsys.readouterr().out)
-        assert figures == {name: judged[name] for name in ("exploitability", "nash_conv", "best_response", "value")}
+        assert figures == {name: judged[name] for name in ("exploitability", "nash_conv", "best_response", "value", "wins")}
     assert told["before"]["exploitability"] < told["after"]["exploitability"] < 0.2
     facts = nebel.load_policy(out).facts
     assert facts["method"] == "dcfr+"
@@ -177,8 +177,11 @@ def test_too_large_to_judge_is_said(tmp_path: Path, capsys: pytest.CaptureFixtur
     file = str(tmp_path / "kuhn.nebel")
     assert main(["solve", "kuhn", "--iterations", "10", "--out", file]) == 0
     capsys.readouterr()
-    grow = nebel.core.tree.grow
-    monkeypatch.setattr("nebel.core.tree.grow", lambda game, recall: grow(game, recall, limit=10))
+
+    def refuse(game: nebel.Game, policy: nebel.TablePolicy) -> None:
+        raise nebel.core.errors.TooLarge("too many steps")
+
+    monkeypatch.setattr("nebel.judge.exact.judge", refuse)
     assert main(["simplify", file, "--out", file, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["before"] is told["after"] is None

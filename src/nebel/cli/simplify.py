@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+from math import isnan
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nebel.cli.flags import add_settings, given
 from nebel.cli.screen import emit, figure, say, table
 from nebel.core.errors import BadSetting, TooLarge
+
+if TYPE_CHECKING:
+    from nebel.judge.exact import Judgement
 
 
 def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
@@ -22,8 +27,7 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from nebel.core.registry import load
-    from nebel.core.tree import grow
-    from nebel.judge.best_response import Judge
+    from nebel.judge.exact import judge
     from nebel.policy.io import load_policy, save_policy
     from nebel.policy.simplify import Simplify, simplify
 
@@ -35,13 +39,8 @@ def run(args: argparse.Namespace) -> int:
     old.check_game(game)
     new = simplify(old, settings)
     verdicts: list[dict[str, Any] | None] = [None, None]
-    try:
-        tree = grow(game, old.recall)
-    except TooLarge:  # no exact guarantee to compare
-        pass
-    else:
-        judge = Judge(tree)
-        verdicts = [_figures(judge.verdict(policy.on_tree(tree).strategies)) for policy in (old, new)]
+    with contextlib.suppress(TooLarge):  # no exact guarantee to compare
+        verdicts = [_figures(judge(game, policy)) for policy in (old, new)]
     save_policy(new, args.out)
     done = new.facts["simplified"]
     facts: dict[str, Any] = {
@@ -58,12 +57,14 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _figures(verdict: Any) -> dict[str, Any]:
+def _figures(judgement: Judgement) -> dict[str, Any]:
+    verdict, wins = judgement.verdict, judgement.wins
     return {
         "exploitability": verdict.exploitability,
         "nash_conv": verdict.nash_conv,
         "best_response": list(verdict.best_response),
-        "value": verdict.value,
+        "value": None if isnan(verdict.value) else verdict.value,
+        "wins": None if wins is None else list(wins),
     }
 
 
@@ -77,5 +78,7 @@ def _tell(facts: dict[str, Any], states: int) -> None:
     else:
         rows = [(name.replace("_", " "), before[name], after[name]) for name in ("exploitability", "nash_conv", "value")]
         rows += [(f"best response of player {p}", before["best_response"][p], after["best_response"][p]) for p in range(2)]
+        if before["wins"] and after["wins"]:
+            rows += [(f"player {p} wins at least", before["wins"][p], after["wins"][p]) for p in range(2)]
         table(("", "before", "after"), [(name, figure(x), figure(y)) for name, x, y in rows])
     say(f"policy written to {facts['policy']}")
