@@ -18,6 +18,8 @@ ALLOWED = {
     "bridge": {"core", "policy", "bridge"},
     "match": {"core", "policy", "judge", "match"},
     "bench": {"core", "policy", "judge", "solve", "bench"},
+    "report": {"core", "report"},
+    "papers": {"core", "policy", "dark_hex", "judge", "solve", "match", "report", "papers"},
 }
 
 

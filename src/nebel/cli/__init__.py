@@ -34,6 +34,7 @@ VERBS = {
     "verify": Verb("check a certificate: what mixtures of Dark Hex strategies guarantee", "verify"),
     "play": Verb("play a game on the terminal", "play"),
     "match": Verb("let agents play each other, and rate them", "match"),
+    "paper": Verb("compute a paper's tables and figures anew, beside the published ones", "paper"),
     "bench": Verb("measure speed against OpenSpiel and LiteEFG in one run", "bench"),
 }
 

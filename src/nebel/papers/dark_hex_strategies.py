@@ -1,0 +1,227 @@
+"""Sections on strategies of 4x3: written by hand, made simpler, and solved."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from nebel.judge.certificate import Certificate, verify, write_certificate
+from nebel.judge.guarantee import guarantee
+from nebel.papers.dark_hex_study import BOARD, PLAYERS, SWEPT, Study
+from nebel.policy.simplify import Simplify
+from nebel.policy.states import START, Seen, States
+from nebel.policy.table import TablePolicy
+from nebel.report.boards import share_text, with_shares
+from nebel.report.charts import Axis, lines
+from nebel.report.parts import Figure, Section, Table
+from nebel.solve.drive import Result
+
+
+def wins_text(x: float | None) -> str:
+    return "-" if x is None else f"{x:.4f}"
+
+
+class Published(NamedTuple):
+    """What the thesis reports of a strategy's wins."""
+
+    abstract: float | None = None  # against the abstract best response
+    learned: float | None = None  # against a learned one
+    true: float | None = None
+
+
+HANDCRAFTED = (Published(abstract=0.1428), Published(abstract=0.75, true=0.625))
+"""S1 for Black, S2 for White (section 3.4)."""
+
+NOTHING = (Published(), Published())
+SIMPLER: dict[str, tuple[Simplify | None, tuple[Published, Published]]] = {
+    "not simplified": (None, NOTHING),
+    "SIP, b = 8": (Simplify(actions=8, threshold=0.1), (Published(0.205, 0.153), Published(0.786, 0.757))),
+    "SIP, b = 2": (Simplify(actions=2, threshold=0.1), (Published(), Published(true=0.719))),
+    "SIP+, b = 8": (Simplify(8, 0.1, denominator=20, eta=0.005), (Published(0.205, 0.202), Published(0.793, 0.757))),
+}
+"""Sections 4.6 and 4.7, by Black and White."""
+
+EARLIER = (
+    ("2018, as the thesis quotes it", "0.112", "0.732", "bounds"),
+    ("thesis, handcrafted", "0.1428", "0.75", "abstract; White's true figure is 0.625"),
+    ("thesis, SIP", "0.153", "0.757", "learned; White's true figure is 0.719 (b = 2)"),
+    ("thesis, SIP+", "0.202", "0.757", "learned"),
+    ("thesis, SIP+", "0.205", "0.793", "abstract; 0.793 is more than White can have"),
+    ("bounds of 2023", "0.1429", "0.75", "1/7 and 3/4"),
+)
+
+
+def handcrafted(study: Study) -> Section:
+    """Definitions 1 and 2."""
+    rows, data = [], {}
+    pictures = []
+    for player, (strategy, paper) in enumerate(zip(study.strategies, HANDCRAFTED, strict=True)):
+        name = f"S{player + 1}"
+        exact = None
+        if player or study.scale.whole:  # S1 moves at random a lot, which makes for many beliefs
+            with study.terms.timed(f"the best response to {name}"):
+                exact = guarantee(strategy).wins
+        blended = strategy.policy(blend=True)
+        loose, true = study.judge(f"{name}, blended", blended, (player,))
+        figures = [paper.abstract, paper.true, exact, loose[player], true[player]]
+        rows.append((f"{name}, {PLAYERS[player]}", *map(wins_text, figures)))
+        data[name] = {"paper": paper._asdict(), "exact": exact, "blended": {"abstract": loose[player], "exact": true[player]}}
+        pictures += _openings(blended, player, ("", "taken") if player else ("",))
+    head = ("strategy", "paper: abstract", "paper: true", "ours: exact", "ours, by board only: abstract", "ours, by board only: exact")
+    note = (
+        "S2 guarantees what the thesis says it does; S1, as printed and repaired, guarantees less than its abstract figure, and no true "
+        "one is given. The last two columns are of policies that know only the board, in which the answers that depend on the order of "
+        "moves are blended: the abstract best response is defined for those."
+    )
+    if not study.scale.whole:
+        note += " The exact figure of S1 takes minutes; without --quick it is computed."
+    parts: list[Table | Figure] = [Table("How often they win at least", head, rows, note), Figure("How they begin", pictures)]
+    lead = "The thesis's strategies written by hand, read from its notation; the repairs of misprints stand in the strategy files."
+    return Section("S1 and S2, written by hand", lead, parts, data)
+
+
+def simplified(study: Study) -> Section:
+    """Sections 4.6 and 4.7."""
+    bases = [SWEPT, "MCCFR-IR-p"] if study.scale.whole else [SWEPT]
+    lines_: list[list[tuple[str, ...]]] = [[], []]
+    data: dict[str, Any] = {}
+    for base in bases:
+        data[base] = {"iterations": study.jobs()[base][1]}
+        for name, (settings, paper) in SIMPLER.items():
+            policy = study.simpler(base, settings) if settings else study.learn([base])[0]
+            loose, exact = study.judge(f"{base}, {name}", policy)
+            data[base][name] = {"abstract": loose.as_json(), "exact": exact.as_json(), "paper": [sold._asdict() for sold in paper]}
+            for player, sold in enumerate(paper):
+                ours = (loose[player], None, exact[player])
+                pairs = zip(sold, ours, strict=True)
+                lines_[player].append((base, name, *(wins_text(x) for pair in pairs for x in pair)))
+    head = ("learned by", "simplified", "abstract: paper", "ours", "learned: paper", "ours", "true: paper", "ours, exact")
+    sweeps, samples = study.jobs()[SWEPT][1], study.jobs()["MCCFR-IR-p"][1]
+    note = (
+        f"The thesis simplifies MCCFR-IR-p after 10^9 iterations; {SWEPT} is full-width CFR+ over merged states ({sweeps} iterations), "
+        f"which gets further than {samples:,} samples do. Abstract figures are optimistic and bound nothing; exact ones are guarantees "
+        "against opponents that remember everything. Learned best responses of our own are not there yet."
+    )
+    parts: list[Table | Figure] = [
+        Table(f"{player}: how often the policy wins", head, rows, note if player == "White" else "")
+        for player, rows in zip(PLAYERS, lines_, strict=True)
+    ]
+    plain = study.simpler(SWEPT, SIMPLER["SIP+, b = 8"][0] or Simplify())
+    boards = [picture for player in range(2) for picture in _openings(plain, player, ("", "placed", "taken") if player else ("", "placed"))]
+    parts.append(Figure(f"How SIP+ of {SWEPT} begins", boards, "The likeliest move is followed; own stones and discovered ones are shown."))
+    lead = "Fewer moves with plainer probabilities. The thesis could judge such policies only by abstract and learned best responses."
+    return Section("SIP and SIP+", lead, parts, data)
+
+
+def solution(study: Study) -> Section:
+    """What the thesis was after: 4x3 solved."""
+    result, steps = study.solution
+    certificate = result.certificate
+    assert certificate is not None
+    with study.terms.timed("the certificate is checked from its file"):
+        seconds = _check(certificate)
+    black, white = (float(promised) for promised in certificate.guarantees)
+    memoryless = {name: study.judge(name, policy)[1] for name, policy in study.memoryless.items()}
+    rows: list[tuple[str, ...]] = list(EARLIER)
+    rows += [
+        (f"ours, by board only ({name})", *map(_long, wins), "exact; the policy comes with nebel") for name, wins in memoryless.items()
+    ]
+    kind = "exact" if certificate.value is not None else "bounds that have not met"
+    rows.append(("ours, remembering everything", _long(black), _long(white), kind))
+    note = (
+        "Guarantees are against any opponent. What both together leave of 1 is unknown; nothing is left here. So White cannot guarantee "
+        f"more than {1 - black:.7f}, and the 0.793 of the thesis, an abstract figure, guarantees nothing."
+    )
+    bounds = [(step.iterations, *_bounds(step.verdict.best_response)) for step in steps if step.verdict and step.iterations]
+    black_ways, white_ways = ("", "placed", "placed taken"), ("", "placed", "taken")
+    boards = _openings(result.policy, 0, black_ways) + _openings(result.policy, 1, white_ways)
+    parts: list[Table | Figure] = [
+        Table("How often each side wins at least", ("source", "Black", "White", "kind"), rows, note),
+        _proof(result, certificate, seconds),
+        _bounds_figure(bounds),
+        Figure("How the solved strategies begin", boards, "Probabilities on the cells; each board follows the likeliest moves."),
+    ]
+    data = {
+        "value": str(certificate.value) if certificate.value is not None else None,
+        "guarantees": {"black": black, "white": white},
+        "iterations": result.iterations,
+        "solve_seconds": result.seconds,
+        "check_seconds": seconds,
+        "memoryless": {name: wins.as_json() for name, wins in memoryless.items()},
+        "bounds": bounds,
+    }
+    return Section("4x3 solved", "Both players' best strategies, with a certificate that a small independent program checks.", parts, data)
+
+
+def _proof(result: Result, certificate: Certificate, seconds: float) -> Table:
+    rows = [
+        ("Black guarantees", str(certificate.guarantees[0])),
+        ("White guarantees", str(certificate.guarantees[1])),
+        ("pure strategies in Black's mixture", str(2 * len(certificate.mixtures[0]))),
+        ("pure strategies in White's mixture", str(2 * len(certificate.mixtures[1]))),
+        ("iterations of the double oracle", f"{result.iterations:,}"),
+        ("seconds of solving", f"{result.seconds:.1f}"),
+        ("seconds of checking", f"{seconds:.1f}"),
+    ]
+    note = "An independent checker in whole numbers read the certificate from its file and found these guarantees."
+    return Table("The proof", ("certificate", "found"), rows, note)
+
+
+def _bounds_figure(bounds: list[tuple[int, float, float]]) -> Figure:
+    curves = {"at most for Black": [(t, high) for t, _, high in bounds], "at least for Black": [(t, low) for t, low, _ in bounds]}
+    chart = lines("Bounds of the double oracle", curves, Axis("iterations"), Axis("Black's winning probability", low=0, high=1))
+    note = "Each iteration has an exact best response to both mixtures, so the bounds hold at any time."
+    return Figure("How the bounds met", [("", chart)], note)
+
+
+def _check(certificate: Certificate) -> float:
+    """Write the certificate, read it back, let the checker find its guarantees; returns the seconds that took."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "certificate.json"
+        write_certificate(certificate, path)
+        begin = time.perf_counter()
+        verify(path)
+        return time.perf_counter() - begin
+
+
+def _bounds(best_response: tuple[float, float]) -> tuple[float, float]:
+    """On Black's winning probability, from what best responses get."""
+    return (1 - best_response[1]) / 2, (1 + best_response[0]) / 2
+
+
+def _long(x: float | None) -> str:
+    return "-" if x is None else f"{x:.7f}"
+
+
+def _openings(policy: TablePolicy, player: int, ways: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Boards with the policy's probabilities, each after the likeliest moves went as told: "", "placed", "placed taken" ..."""
+    states = States(BOARD, player, policy.recall)
+    pictures = []
+    for way in ways:
+        state, story = START, []
+        for event in way.split():
+            cell = _likeliest(states, policy, state)
+            story.append(f"{states.names[cell]} {event}")
+            state = states.step(state, cell, event == "taken")
+        shares = {states.names[cell]: share for cell, share in _shares(states, policy, state).items()}
+        best = ", ".join(f"{name} {share_text(p)}" for name, p in sorted(shares.items(), key=lambda item: -item[1])[:3] if p >= 0.0005)
+        pictures.append(
+            (f"{PLAYERS[player]}, {'after ' + ', '.join(story) if story else 'to begin with'}: {best}", _drawn(states, state, shares))
+        )
+    return pictures
+
+
+def _shares(states: States, policy: TablePolicy, state: Seen) -> dict[int, float]:
+    free = states.free(state)
+    return policy.lookup(states.player, states.key(state)) or dict.fromkeys(free, 1 / len(free))
+
+
+def _likeliest(states: States, policy: TablePolicy, state: Seen) -> int:
+    shares = _shares(states, policy, state)
+    return max(shares, key=lambda cell: shares[cell])
+
+
+def _drawn(states: States, state: Seen, shares: dict[str, float]) -> str:
+    return with_shares(states.svg(state), shares)

@@ -1,0 +1,182 @@
+"""The report on the Dark Hex thesis: its exact figures, its form, and what the command line makes of it."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+import nebel
+from nebel.cli import main
+from nebel.core.tree import grow
+from nebel.papers.dark_hex import PAPER
+from nebel.papers.dark_hex_arena import round_robin
+from nebel.papers.dark_hex_game import missed, remembered
+from nebel.papers.dark_hex_strategies import _openings
+from nebel.papers.dark_hex_study import SWEPT, Scale, Study
+from nebel.papers.paper import Report, Terms, compute
+from nebel.policy.strategy import read_strategy
+from nebel.report.boards import with_shares
+from nebel.report.charts import Axis, Cell, bars, heat, lines
+from nebel.report.charts import Scale as Ruler
+from nebel.report.page import page
+from nebel.report.parts import Figure, Section, Table
+
+CHEAP = ["sizes", "recall", "sure-wins", "pruning"]
+
+
+@pytest.fixture(scope="module")
+def cheap() -> Report:
+    return compute(PAPER, CHEAP, Terms(quick=True))
+
+
+def texts(svg: str) -> list[str]:
+    return [element.text or "" for element in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
+
+
+def test_charts_are_well_formed_and_show_their_numbers() -> None:
+    drawn = lines("a < b", {"x & y": [(1, 0.5), (10, 0.0), (100, 1e-3)]}, Axis("t", log=True), Axis("v", log=True))
+    assert {"x & y", "1", "10", "100", "0.01"} <= set(texts(drawn))
+    drawn = bars("bars", ["<one>", "two"], {"ours": [1500, None], "theirs": [20.5, 3]}, Axis("n"))
+    assert {"<one>", "1,500", "20.5", "3"} <= set(texts(drawn))
+    assert drawn.count("<rect") == 2 + 3  # two in the legend, three bars
+    drawn = heat("heat", ["a"], ["b", "c"], [[Cell(0.25, "±0.01", "a & b"), Cell(None)]])
+    assert "0.250" in texts(drawn)
+    assert "±0.01" in texts(drawn)
+
+
+def test_a_long_legend_takes_more_lines_and_stays_inside() -> None:
+    names = [f"a series with a long name {i}" for i in range(5)]
+    root = ET.fromstring(lines("many", {name: [(0, 0), (1, 1)] for name in names}, Axis("x"), Axis("y")))
+    _, top, width, _ = map(float, root.attrib["viewBox"].split())
+    marks = [element for element in root if element.tag.endswith("rect")]
+    assert len({element.attrib["y"] for element in marks}) > 1
+    assert all(float(element.attrib["y"]) >= top and float(element.attrib["x"]) < width for element in marks)
+
+
+@pytest.mark.parametrize(
+    ("axis", "values"), [(Axis("", log=True), [1e-5, 30]), (Axis(""), [-1, 1]), (Axis(""), [7, 7]), (Axis("", log=True), [0, 0])]
+)
+def test_ticks_stand_within_their_axis_and_in_order(axis: Axis, values: list[float]) -> None:
+    scale = Ruler(axis, values, 0, 100)
+    places = [scale(tick) for tick in scale.ticks]
+    assert len(places) >= 2
+    assert places == sorted(places)
+    assert places[0] >= 0
+    assert places[-1] <= 100
+
+
+def test_boards_carry_probabilities_on_their_cells() -> None:
+    state = nebel.game("dark_hex:4x3").start().push("b2")
+    drawn = with_shares(state.svg(0), {"b1": 0.625, "c1": 0.375, "a4": 0.0001})
+    assert {".625", ".375"} <= set(texts(drawn))
+    assert ".000" not in texts(drawn)
+    assert len(texts(drawn)) == 12 + 2
+
+
+def test_pages_escape_what_they_are_told_and_need_nothing_else() -> None:
+    parts = [
+        Table("t < u", ("a", "b"), [("x & y", "1,000")], "note <b>"),
+        Figure("f", [("caption >", heat("h", ["r"], ["c"], [[Cell(0.5)]]))]),
+    ]
+    text = page("title & all", "cite", "intro", {"one": Section("First", "lead", parts)}, "made")
+    root = ET.fromstring(text.removeprefix("<!doctype html>\n"))
+    assert root.find(".//section[@id='one']") is not None
+    assert [cell.attrib.get("class") for cell in root.iter("td")] == [None, "n"]
+    assert not re.search(r"(src|href)=\"(?!#)|<script|@import|url\(", text)
+    assert "prefers-color-scheme: dark" in text
+
+
+@pytest.mark.parametrize("board", [(2, 2), (3, 2)])
+def test_information_states_of_perfect_recall_are_those_of_the_tree(board: tuple[int, int]) -> None:
+    tree = grow(nebel.game(f"dark_hex:{board[0]}x{board[1]}"))
+    assert [remembered(*board, player) for player in range(2)] == tree.information_states()
+
+
+def test_exact_figures(cheap: Report) -> None:
+    sections = cheap.data()["sections"]
+    boards = {row["board"]: row for row in sections["sizes"]["boards"]}
+    assert boards["3x3"]["histories"] == 19_119_486_979
+    assert boards["3x3"]["information_states"] == {"perfect": [3_720_850, 2_352_067], "board": [6_293, 6_263]}
+    assert boards["4x3"]["information_states"] == {"perfect": [7_564_694_557, 36_825_994_597], "board": [170_664, 197_255]}
+    assert sections["sure-wins"]["boards"]["4x3"]["Black"] == [29863, 19336, 13217, 5874, 1340, 122]
+    assert sections["pruning"]["information_states"]["pruned"] == [100_912, 60_779]
+
+
+def test_forgetting_costs_little_on_3x2(cheap: Report) -> None:
+    found = cheap.data()["sections"]["recall"]["best_response"]
+    assert found["perfect"][0] == pytest.approx(found["board"][0])  # both uniform
+    for name in ("perfect", "board"):
+        gaps = [first + second for first, second in found[name]]
+        assert gaps[-1] < 0.01 < gaps[0]
+        assert min(gaps) >= -1e-12
+    assert abs(found["perfect"][-1][0] - found["board"][-1][0]) < 0.01
+
+
+def test_the_report_contains_every_section(cheap: Report) -> None:
+    html = cheap.html()
+    ET.fromstring(html.removeprefix("<!doctype html>\n"))
+    for name in CHEAP:
+        assert f'<section id="{name}">' in html
+        assert f'href="#{name}"' in html
+    assert "19,119,486,979" in html
+
+
+def test_players_learn_are_counted_and_meet() -> None:
+    """The dear sections on a tiny budget, with stand-ins for what takes long."""
+    study = Study(Terms(quick=True), Scale(board=2_000, perfect=2_000, sweeps=1, curve=1, games=400, whole=False, early=1_000))
+    try:
+        counted = missed(study)
+        learned = study.learn(["MCCFR-IR-p"])[0]
+        study.__dict__["handcrafted"] = (learned, read_strategy("s2").policy(blend=True))
+        study.__dict__["solution"] = (type("Result", (), {"policy": learned}), [])
+        study.simpler = lambda base, settings: learned  # type: ignore[method-assign]
+        study._learning[SWEPT] = study._learning["MCCFR-IR-p"]
+        met = round_robin(study)
+    finally:
+        study.close()
+    assert counted.data["MCCFR-IR-p"]["missed"] == 0 < counted.data["MCCFR-IR"]["missed"]
+    names, wins = met.data["players"], met.data["black_wins"]
+    assert {"HP", "SIP", "SIP+", "MCCFR-PR", "solved"} <= set(names)
+    same = [names.index(name) for name in ("MCCFR-IR-p", "SIP", "solved")]  # one policy under three names has one result
+    assert len({wins[i][j] for i in same for j in same}) == 1
+    assert "NFSP-PR" in str(met.parts[1])
+
+
+def test_openings_follow_the_likeliest_move() -> None:
+    pictures = _openings(read_strategy("s2").policy(blend=True), 1, ("", "taken"))
+    assert pictures[0][0] == "White, to begin with: c1 .500, a4 .500"
+    assert pictures[1][0] == "White, after c1 taken: a4 1"
+    assert ".500" in texts(pictures[0][1])
+
+
+def test_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    out = tmp_path / "deep" / "report.html"
+    assert main(["paper", "dark_hex", "--quick", "--only", "sure-wins", "--out", str(out), "--json"]) == 0
+    told = capsys.readouterr()
+    data = json.loads(told.out)
+    assert data["report"] == str(out)
+    assert list(data["sections"]) == ["sure-wins"]
+    assert data["sections"]["sure-wins"]["boards"]["2x2"] == {"Black": [11, 2], "White": [8, 10, 4]}
+    assert "sure-wins: " in told.err
+    assert "46,086" in out.read_text()
+    assert main(["paper", "dark_hex", "--only", "sure-wins", "--out", str(out)]) == 0
+    assert "136,476" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["dark_hex", "--only", "sizes,wins"], "no section 'wins'; it has: solution, sizes, recall"),
+        (["geister"], "no paper 'geister'; papers: dark_hex"),
+        (["dark_hex", "--only", "sure-wins", "--out", "."], "--out . is a folder"),
+    ],
+)
+def test_bad_input_gets_one_line(words: list[str], complaint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["paper", *words]) == 2
+    told = capsys.readouterr().err
+    assert complaint in told
+    assert told.count("\n") == 1
