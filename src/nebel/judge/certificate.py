@@ -1,16 +1,18 @@
 """Certificates: mixtures of pure strategies of Dark Hex, written out so that anybody can check what they guarantee.
 
-A certificate is a JSON file. For each player it holds pure strategies with weights in fractions, and the winning probability
-that the mixture guarantees. A strategy is a tree, written as text: a letter for the cell to play (a, b, c ... in reading
-order), then what may happen next, each followed by the tree from there, and a semicolon. What may happen: `+` the stone was
-placed, `-` the cell was taken, `*` the other side was heard bumping (in flash, `*` and the letter of the cell). `.` stands
-where no move is made. Every strategy stands for two with half the weight each: itself, and itself on the board turned by half
-a circle.
+A certificate is a JSON file, packed if its name ends in `.gz`. For each player it holds pure strategies with weights in
+fractions, and the winning probability that the mixture guarantees. A strategy is a tree, written as text: a letter for the
+cell to play (a, b, c ... in reading order), then what may happen next, each followed by the tree from there, and a semicolon.
+What may happen: `+` the stone was placed, `-` the cell was taken, `*` the other side was heard bumping (in flash, `*` and the
+letter of the cell). `.` stands where no move is made. Every strategy stands for two with half the weight each: itself, and
+itself on the board turned by half a circle.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
+import zlib
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -75,18 +77,20 @@ def write_certificate(certificate: Certificate, path: Path) -> None:
         for name, mixture, promised in sides
     }
     path.parent.mkdir(parents=True, exist_ok=True)
+    text = (json.dumps(data, indent=0) + "\n").encode()
     part = path.with_name(f".{path.name}.part")
-    part.write_text(json.dumps(data, indent=0) + "\n")
+    part.write_bytes(gzip.compress(text, mtime=0) if path.suffix == ".gz" else text)
     part.replace(path)
 
 
 def read_certificate(path: Path) -> Certificate:
     """What a file claims; nothing of it is checked yet but its form."""
     try:
-        data = json.loads(path.read_text())
+        raw = path.read_bytes()
+        data = json.loads(gzip.decompress(raw) if path.suffix == ".gz" else raw)
     except FileNotFoundError as error:
         raise BadFile(f"no file {path}") from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, EOFError, zlib.error) as error:
         raise BadFile(f"{path} is not a certificate: {error}") from error
     if not isinstance(data, dict) or data.get("kind") != KIND or data.get("format") != 1:
         raise BadFile(f"{path} is not a certificate; nebel solve GAME --with double-oracle writes one")
