@@ -1,42 +1,36 @@
-"""What `make run` shows: small games solved, with an exact number beside each."""
+"""What `make run` does: 4x3 Dark Hex solved and proven, the thesis about it computed again, a report to look at."""
 
 from __future__ import annotations
 
+import sys
 import time
+from pathlib import Path
 
-from nebel.cli.screen import figure, say, table
-from nebel.solve import Budget, Job, solve
+from nebel.cli.paper import show, write
+from nebel.cli.screen import say
+from nebel.papers.dark_hex import PAPER
+from nebel.papers.paper import Terms, compute
 
-SHOWN = (
-    ("kuhn", "pdcfr+", "perfect", 1e-9),
-    ("leduc", "dcfr+", "perfect", 1e-5),
-    ("liars_dice", "dcfr+", "perfect", 1e-4),
-    ("goofspiel:5", "pdcfr+", "perfect", 1e-8),
-    ("dark_hex:3x2", "pdcfr+", "perfect", 1e-8),
-    ("dark_hex(rows=3,cols=2,abrupt=true)", "pdcfr+", "board", 1e-3),
+NEXT = (
+    "paper dark_hex                                             all of it at full size, ten minutes",
+    "solve dark_hex:4x3 --with double-oracle --out hex.nebel    the solution as a policy, with its certificate",
+    "verify hex.nebel.certificate.json                          the certificate checked on its own",
+    "play dark_hex:4x3 --against hex.nebel                      you against the solution",
+    "games                                                      what else there is to solve",
 )
 
 
-def main() -> None:
+def main(out: str = "runs/dark_hex.html") -> None:
     begin = time.perf_counter()
-    say("nebel solves six small games and says exactly how far each strategy is from perfect play.")
-    say("(The first time each game is compiled; the machine code is kept.)\n")
-    rows = []
-    for game, method, recall, goal in SHOWN:
-        say(f"  {game} ...", to_error=True)
-        result = solve(Job(game, method, recall), Budget(until=goal, seconds=4.0))
-        verdict = result.verdict
-        assert verdict is not None
-        states = " + ".join(f"{n:,}" for n in result.sizing.information_states or [])
-        figures = (f"{result.iterations:,}", f"{result.seconds:.2f}", figure(verdict.exploitability), figure(verdict.value))
-        rows.append((game, recall, method, states, *figures))
-    say()
-    table(("game", "recall", "method", "information states", "iterations", "seconds", "exploitability", "value"), rows)
-    say("\nExploitability is exact: what best responses with perfect recall gain, averaged over both players.")
-    say(f"{time.perf_counter() - begin:.0f} s in all. Next:")
-    for words in ("games", "solve leduc --out leduc.nebel", "play leduc --against leduc.nebel"):
+    say("nebel solves Dark Hex on 4x3, has the solution checked, and computes the thesis about it again.")
+    say("(The first time everything is compiled; the machine code is kept.)")
+    report = compute(PAPER, [], Terms(quick=True, tell=lambda line: say(line, to_error=True)), show)
+    write(report.html(), Path(out))
+    say(f"\n{time.perf_counter() - begin:.0f} s in all. The report, with all figures: {Path(out).resolve()}")
+    say("Next:")
+    for words in NEXT:
         say(f"  .venv/bin/nebel {words}")
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:2])

@@ -128,7 +128,8 @@ def lines(title: str, series: Mapping[str, Sequence[tuple[float, float]]], x: Ax
     parts += [_line(LEFT, HEIGHT - BOTTOM, WIDTH - RIGHT, HEIGHT - BOTTOM, 0.6), text((LEFT + WIDTH) / 2, HEIGHT - 8, x.label)]
     for i, points in enumerate(series.values()):
         path = " ".join(f"{across(a):.1f},{up(b):.1f}" for a, b in points)
-        parts.append(f'<polyline points="{path}" fill="none" stroke="{colour(i)}" stroke-width="2.2" stroke-linejoin="round"/>')
+        dashes = ' stroke-dasharray="7 5"' if i % 2 else ""  # so that a curve under another shows
+        parts.append(f'<polyline points="{path}" fill="none" stroke="{colour(i)}" stroke-width="2.4" stroke-linejoin="round"{dashes}/>')
     return _with_legend(title, list(series), parts)
 
 

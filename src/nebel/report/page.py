@@ -30,6 +30,7 @@ th, td { padding: .3rem .75rem .3rem 0; text-align: left; vertical-align: top; b
 th { font-weight: 600; vertical-align: bottom; }
 .n { text-align: right; }
 td.n { white-space: nowrap; }
+td:first-child { min-width: 6.5rem; }
 figure { margin: .6rem 0; display: flex; flex-wrap: wrap; gap: 1rem; }
 figure > div { flex: 0 1 auto; max-width: 100%;
   background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: .7rem; }
