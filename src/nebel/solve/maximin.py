@@ -2,7 +2,7 @@
 
 For a player who forgets, averages of strategies are no strategies, so what regret minimisation promises does not hold. But what
 a table of shares wins against one pure response is a polynomial in the shares, and its slopes are exact and cheap
-(`dark_hex/slopes.py`). So each player climbs: a linear programme finds the step, no share changing by more than a radius, that
+(`dark_hex/slopes.py`). So each player climbs: a linear programme (`solve/best_step.py`) finds the step of limited length that
 raises most what is won at least against the responses known so far, as their slopes promise it. The exact best response to the
 new table (`judge/board_response.py`) says what it guarantees, and joins the responses. A step that guarantees more is taken; one
 that the slopes promised too much for makes the radius smaller. Conn, Gould, Toint. Trust-Region Methods. 2000 (chapter 11).
@@ -13,7 +13,7 @@ wins. What is found is a local optimum. The guarantee holds whatever the other p
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,14 +28,11 @@ from nebel.judge.best_response import Verdict
 from nebel.judge.board_response import BoardResponder
 from nebel.policy.hex_table import BOARD
 from nebel.policy.table import Shares, TablePolicy, sorted_shares
+from nebel.solve.best_step import IMPOSSIBLE, LEAST_GAIN, Longs, Reals, Step, best_step, flow_of
 from nebel.solve.merged import MergedStates
 from nebel.solve.settings import MaximinSettings
 
-Reals = NDArray[np.float64]
-Longs = NDArray[np.int64]
-
 LEAST_SHARE = 1e-5
-LEAST_GAIN = 1e-9
 LARGEST = 0.5
 """The largest radius."""
 
@@ -44,71 +41,6 @@ NEWEST = 0.2
 
 PATIENCE = 50
 """Steps after which a response is dropped that did not bind in any of them."""
-
-IMPOSSIBLE = -2
-"""In tables of sure wins: boards that cannot occur on the own turn."""
-
-
-class Step(NamedTuple):
-    """Changes of shares, by place in the table; what they promise; and how much each response matters."""
-
-    place: Longs
-    change: Reals
-    promised: float
-    weight: Reals
-
-
-def best_step(shares: Reals, slopes: list[Slopes], weight: Reals, radius: float) -> Step:
-    """The step that promises most. A move that is not played comes into question if it gains against the weighted responses."""
-    import highspy
-
-    place, width = _in_question(shares, slopes, weight)
-    held, count = shares.ravel()[place], len(place)
-    if count == 0:
-        return Step(place, np.zeros(0), min(known.value for known in slopes), weight)
-    endless = highspy.kHighsInf
-    programme = highspy.HighsLp()
-    programme.num_col_, programme.num_row_ = count + 1, len(slopes) + len(width)
-    programme.sense_ = highspy.ObjSense.kMaximize
-    programme.col_cost_ = np.concatenate([[1.0], np.zeros(count)])
-    programme.col_lower_ = np.concatenate([[-endless], np.maximum(-radius, -held)])
-    programme.col_upper_ = np.concatenate([[endless], np.minimum(radius, 1.0 - held)])
-    programme.row_lower_ = np.concatenate([[-known.value for known in slopes], np.zeros(len(width))])
-    programme.row_upper_ = np.concatenate([np.full(len(slopes), endless), np.zeros(len(width))])
-    index, value, sizes = [], [], []
-    for known in slopes:  # a response lets win at least what is promised
-        at = np.minimum(np.searchsorted(place, known.place), count - 1)
-        there = place[at] == known.place
-        index += [[0], at[there] + 1]
-        value += [[-1.0], known.slope[there]]
-        sizes.append(1 + np.count_nonzero(there))
-    starts = np.cumsum([0, *sizes, *width])
-    programme.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    programme.a_matrix_.start_ = starts.astype(np.int32)
-    programme.a_matrix_.index_ = np.concatenate([*index, np.arange(count) + 1]).astype(np.int32)
-    programme.a_matrix_.value_ = np.concatenate([*value, np.ones(count)])
-    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-    for option, choice in {"output_flag": False, "threads": 1, "primal_feasibility_tolerance": 1e-9}.items():
-        solver.setOptionValue(option, choice)
-    solver.passModel(programme)
-    solver.run()
-    found = solver.getSolution()
-    promised, change = float(found.col_value[0]), np.array(found.col_value)[1:]
-    return Step(place, change, promised, np.abs(np.array(found.row_dual)[: len(slopes)]))
-
-
-def _in_question(shares: Reals, slopes: list[Slopes], weight: Reals) -> tuple[Longs, Longs]:
-    """Places of moves that are played or gain, of boards with more than one; and how many there are of each board."""
-    cells = shares.shape[1]
-    places = np.concatenate([known.place for known in slopes])
-    slope = np.concatenate([w * known.slope for w, known in zip(weight, slopes, strict=True)])
-    rows, at = np.unique(places // cells, return_inverse=True)
-    gains = np.bincount(at * cells + places % cells, slope, len(rows) * cells).reshape(-1, cells)
-    held = shares[rows]
-    chosen = (held > 0) | (gains > (held * gains).sum(axis=1, keepdims=True) + LEAST_GAIN)
-    chosen &= chosen.sum(axis=1, keepdims=True) > 1
-    width = chosen.sum(axis=1)
-    return (rows[:, None] * cells + np.arange(cells))[chosen], width[width > 0]
 
 
 class Climber:
@@ -119,6 +51,7 @@ class Climber:
         self._responder = BoardResponder(board, 1 - player, sure[1 - player])
         self._slope = Slope(board, player, sure[1 - player])
         self._seed = generator(seed + player)[0]
+        self._sure, self._flow = sure[player], np.zeros(len(shares))
         self._forest = plant()
         self._roots, self._used = np.zeros(0, np.int64), np.zeros(0, np.int64)
         self._slopes: list[Slopes] = []
@@ -142,6 +75,7 @@ class Climber:
 
     def _measure(self, known: int) -> None:
         """Slopes of all responses but the first `known`."""
+        flow_of(self.shares, self._sure, self._flow)
         del self._slopes[known:]
         for start in self._roots[known:]:
             slopes, self._forest = self._slope.against(self._forest, int(start), self.shares)
@@ -151,7 +85,7 @@ class Climber:
         if self.settled:
             return
         self.steps += 1
-        step = best_step(self.shares, self._slopes, self._weight, self.radius)
+        step = best_step(self.shares, self._flow, self._slopes, self._weight, self.radius)
         self._weight = step.weight
         self._used[step.weight > 0] = self.steps
         hoped = step.promised - self.guarantee
@@ -203,7 +137,7 @@ class Climber:
 def _promise(slopes: Slopes, step: Step) -> float:
     """What a response's slopes say of a step."""
     at = np.minimum(np.searchsorted(slopes.place, step.place), len(slopes.place) - 1)
-    return slopes.value + float(np.sum(np.where(slopes.place[at] == step.place, slopes.slope[at] * step.change, 0.0)))
+    return slopes.value + float(np.sum(np.where(slopes.place[at] == step.place, slopes.slope[at] * step.pull, 0.0)))
 
 
 class Maximin:

@@ -72,7 +72,7 @@ class MaximinSettings(Settings):
 
     start: int = setting(20, "iterations of CFR+ to begin with", 1, 1000)
     least: float = setting(0.03, "smaller shares of the start are left out", 0, 0.5)
-    radius: float = setting(0.1, "how far a share may change in the first step", 0.001, 0.5)
+    radius: float = setting(0.01, "how much play the first step may shift from a move or to it", 0.0001, 0.5)
 
 
 METHODS: dict[str, type[Settings]] = {

@@ -1,0 +1,134 @@
+"""Maximin: exact responses and slopes found a second way, known values reached, and guarantees that hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nebel.core.errors import BadSetting, Problem
+from nebel.core.game import Game
+from nebel.core.registry import load
+from nebel.core.rng import generator
+from nebel.dark_hex.forest import board_of, plant
+from nebel.dark_hex.slopes import Slope
+from nebel.dark_hex.sure_wins import on_board
+from nebel.judge.belief_response import respond
+from nebel.judge.board_response import BoardResponder
+from nebel.judge.exact import judge
+from nebel.policy.table import TablePolicy
+from nebel.solve import Budget, Job, solve
+from nebel.solve.maximin import Climber, Maximin, Reals
+from nebel.solve.merged import MergedStates
+from nebel.solve.settings import MaximinSettings
+
+
+def tables(game: Game, iterations: int) -> tuple[TablePolicy, list[Reals]]:
+    """A policy from a few iterations of CFR+, and the same as shares by board and cell."""
+    start = MergedStates(game, "cfr+")
+    start.run(iterations)
+    policy = start.policy({})
+    nothing_sure = np.full(3**game.actions, -1, np.int8)
+    solver = Maximin(game, MaximinSettings(), seed=1)
+    return policy, [solver._table(shares, nothing_sure) for shares in policy.shares]
+
+
+@pytest.mark.parametrize("name", ["dark_hex:3x2", "dark_hex:3x3"])
+@pytest.mark.parametrize("me", [0, 1])
+def test_responses_and_slopes(name: str, me: int) -> None:
+    """The value of a response is that of the judge by beliefs; the tree written down reaches it; slopes are differences."""
+    game = load(name)
+    assert isinstance(game, Game)
+    policy, shares = tables(game, 2)
+    board, sure, table = board_of(game), on_board(game.options["rows"], game.options["cols"]).moves, shares[1 - me]
+    responder = BoardResponder(board, me, sure[me])
+    value = responder.judge(table)
+    assert value == pytest.approx((respond(game, policy, me).value + 1) / 2, abs=1e-9)
+    start, forest = responder.write_down(table, plant(), seed=1)
+    slope = Slope(board, 1 - me, sure[me])
+    slopes, forest = slope.against(forest, start, table)
+    assert slopes.value == pytest.approx(1 - value, abs=1e-9)
+    for at in range(0, len(slopes.place), max(1, len(slopes.place) // 20)):
+        moved = table.copy()
+        moved.ravel()[slopes.place[at]] += 0.5  # a share occurs in every product at most once, so any difference will do
+        assert slope.against(forest, start, moved)[0].value - slopes.value == pytest.approx(slopes.slope[at] / 2, abs=1e-9)
+
+
+@pytest.mark.parametrize(("name", "black"), [("dark_hex:3x2", 0.0), ("dark_hex:2x3", 1.0), ("dark_hex:3x3", 1.0)])
+def test_reaches_sure_wins(name: str, black: float) -> None:
+    game = load(name)
+    result = solve(Job(name, "maximin", recall="board"))
+    assert result.verdict
+    assert result.verdict.exploitability == pytest.approx(0.0, abs=1e-9)
+    judged = judge(game, result.policy)
+    assert judged.wins == pytest.approx((black, 1 - black), abs=1e-9)
+    assert result.policy.facts["guarantees"] == pytest.approx([black, 1 - black], abs=1e-9)
+
+
+def climbing(game: Game, player: int) -> Climber:
+    """A climber on 4x3 whose start is a random choice of two cells on each board."""
+    sure = on_board(4, 3).moves
+    lottery = np.random.default_rng(int(generator(player)[0] & 0xFFFF))
+    free = np.stack([np.arange(3**12) // 3**c % 3 == 0 for c in range(12)], axis=1)
+    draws = np.where(free, lottery.random(free.shape), -1.0)
+    shares = ((draws >= np.sort(draws, axis=1)[:, -2:-1]) & free).astype(np.float64)
+    shares[:-1] /= np.maximum(shares[:-1].sum(axis=1, keepdims=True), 1)
+    won = np.flatnonzero(sure[player] >= 0)
+    shares[won] = 0.0
+    shares[won, sure[player][won]] = 1.0
+    return Climber(board_of(game), player, (sure[0], sure[1]), shares, seed=1, radius=0.05)
+
+
+def test_climbs_on_4x3() -> None:
+    """From a random start, White's guarantee grows with the first steps, and the judge by beliefs confirms it."""
+    game = load("dark_hex:4x3")
+    assert isinstance(game, Game)
+    solver = Maximin(game, MaximinSettings(), seed=1)
+    solver.climbers[1] = climber = climbing(game, 1)
+    climber.begin()
+    before = climber.guarantee
+    while climber.steps < 40:
+        climber.step()
+    assert climber.guarantee > before + 0.1
+    solver.climbers[0].shares[:] = climbing(game, 0).shares
+    response = respond(game, solver.policy({}), 0)
+    assert response.unknown == 0  # complete: the policy knows every board that it leads to
+    assert response.guarantee == pytest.approx(climber.guarantee, abs=1e-9)
+
+
+def test_resumes_to_the_same_policy(tmp_path: Path) -> None:
+    """Stopped half-way and saved, restored into a new solver: the same steps follow."""
+    game = load("dark_hex:4x3")
+    assert isinstance(game, Game)
+    whole, half = climbing(game, 1), climbing(game, 1)
+    for climber, steps in ((whole, 12), (half, 6)):
+        climber.begin()
+        while climber.steps < steps:
+            climber.step()
+    again = climbing(game, 1)
+    again.restore(half.save())
+    while again.steps < 12:
+        again.step()
+    assert again.guarantee == whole.guarantee
+    assert np.array_equal(again.shares, whole.shares)
+
+
+@pytest.mark.parametrize(
+    ("name", "recall", "words"),
+    [
+        ("dark_hex(rows=3,cols=2,abrupt=true)", "board", "classic silent Dark Hex"),
+        ("dark_hex(rows=3,cols=2,leak=noisy)", "board", "classic silent Dark Hex"),
+        ("dark_hex:4x4", "board", "up to 12 cells"),
+        ("dark_hex:3x2", "perfect", "--recall board"),
+        ("kuhn", "perfect", "not for kuhn"),
+    ],
+)
+def test_refuses_what_it_is_not_for(name: str, recall: str, words: str) -> None:
+    with pytest.raises(BadSetting, match=words):
+        solve(Job(name, "maximin", recall=recall), Budget(iterations=1))
+
+
+def test_settings_are_checked() -> None:
+    with pytest.raises(Problem, match="--radius"):
+        MaximinSettings(radius=2.0)
