@@ -171,3 +171,21 @@ def test_refusals() -> None:
         respond(game, lacking, 0)
     with pytest.raises(nebel.Problem, match="perfect recall"):
         respond(game, dataclasses.replace(policy, recall="perfect"), 0)
+
+
+@pytest.mark.parametrize(("abrupt", "leak"), [("false", "silent"), ("false", "noisy"), ("true", "flash")])
+def test_opponents_who_remember_what_they_heard(abrupt: str, leak: str) -> None:
+    """They may answer a bump, so hints that hold against the board only must not be taken."""
+    game = dark_hex("2x3", abrupt, leak)
+    tree = grow(game)
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        shares = [rng.choice([0.001, 1.0], len(side.move)) for side in tree.sides]
+        strategies = [
+            weight / np.repeat(np.add.reduceat(weight, side.row[:-1]), np.diff(side.row))
+            for weight, side in zip(shares, tree.sides, strict=True)
+        ]
+        policy = from_tree(tree, (strategies[0], strategies[1]))
+        by_beliefs = judge(game, policy, limit=10)
+        assert by_beliefs.means == "beliefs"
+        assert by_beliefs.verdict.best_response == pytest.approx(judge(game, policy).verdict.best_response, abs=1e-12)

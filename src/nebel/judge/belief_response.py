@@ -24,7 +24,7 @@ from nebel.core.errors import TooLarge, UnknownInformationState
 from nebel.core.game import CHANCE, END, Game
 from nebel.core.rng import fold
 from nebel.core.rule import kernel
-from nebel.judge.informed import Informed, digest, place, shares_at, words_of
+from nebel.judge.informed import Informed, digest, hints_against, place, shares_at, words_of
 from nebel.policy.table import Policy, TablePolicy
 
 UNIT = 1e14
@@ -78,7 +78,7 @@ def _gather(n: int, words: Any, p: Any, sight: Any) -> Any:
 @functools.lru_cache(maxsize=16)
 def _kernels(game: Game, recall: str) -> Any:
     _, turn, moves, play, score, odds = game.rules
-    sure = game.hints.sure
+    sure = hints_against(game, recall).sure
     look = game.glances[recall].look
     width = game.width
 

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nebel.core.errors import BadRules, BadSetting, TooLarge
-from nebel.core.game import CHANCE, END, Game
+from nebel.core.game import CHANCE, END, Game, Hints
 from nebel.core.recall import PERFECT
+from nebel.core.remember import MEMORY
 from nebel.core.rng import fold
 from nebel.core.rule import kernel, rule
 from nebel.policy.table import Policy, Shares, TablePolicy, Uniform
@@ -66,10 +67,15 @@ def shares_at(shares: Any, key: Any, n: int, out: Any) -> bool:
     return known
 
 
+def hints_against(game: Game, recall: str) -> Hints:
+    """The game's hints, as far as they hold against a policy with this recall."""
+    return Hints() if recall == MEMORY and not game.hints.always else game.hints
+
+
 @functools.lru_cache(maxsize=16)
 def _informed(game: Game, recall: str) -> Any:
     _, turn, moves, play, score, odds = game.rules
-    sure, reveal, _ = game.hints
+    sure, reveal, _ = hints_against(game, recall)
     look = game.glances[recall].look
     width, most = game.width, float(game.most)
 
