@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -77,7 +75,9 @@ def climbing(game: Game, player: int) -> Climber:
     won = np.flatnonzero(sure[player] >= 0)
     shares[won] = 0.0
     shares[won, sure[player][won]] = 1.0
-    return Climber(board_of(game), player, (sure[0], sure[1]), shares, seed=1, radius=0.05)
+    climber = Climber(board_of(game), player, (sure[0], sure[1]), seed=1, radius=0.05)
+    climber.begin(shares)
+    return climber
 
 
 def test_climbs_on_4x3() -> None:
@@ -86,31 +86,29 @@ def test_climbs_on_4x3() -> None:
     assert isinstance(game, Game)
     solver = Maximin(game, MaximinSettings(), seed=1)
     solver.climbers[1] = climber = climbing(game, 1)
-    climber.begin()
     before = climber.guarantee
     while climber.steps < 40:
         climber.step()
-    assert climber.guarantee > before + 0.1
-    solver.climbers[0].shares[:] = climbing(game, 0).shares
+    assert climber.best_guarantee > before + 0.1
+    solver.climbers[0] = climbing(game, 0)
     response = respond(game, solver.policy({}), 0)
     assert response.unknown == 0  # complete: the policy knows every board that it leads to
-    assert response.guarantee == pytest.approx(climber.guarantee, abs=1e-9)
+    assert response.guarantee == pytest.approx(climber.best_guarantee, abs=1e-9)
 
 
-def test_resumes_to_the_same_policy(tmp_path: Path) -> None:
+def test_resumes_to_the_same_policy() -> None:
     """Stopped half-way and saved, restored into a new solver: the same steps follow."""
     game = load("dark_hex:4x3")
     assert isinstance(game, Game)
     whole, half = climbing(game, 1), climbing(game, 1)
     for climber, steps in ((whole, 12), (half, 6)):
-        climber.begin()
         while climber.steps < steps:
             climber.step()
     again = climbing(game, 1)
     again.restore(half.save())
     while again.steps < 12:
         again.step()
-    assert again.guarantee == whole.guarantee
+    assert (again.guarantee, again.best_guarantee) == (whole.guarantee, whole.best_guarantee)
     assert np.array_equal(again.shares, whole.shares)
 
 
@@ -127,6 +125,20 @@ def test_resumes_to_the_same_policy(tmp_path: Path) -> None:
 def test_refuses_what_it_is_not_for(name: str, recall: str, words: str) -> None:
     with pytest.raises(BadSetting, match=words):
         solve(Job(name, "maximin", recall=recall), Budget(iterations=1))
+
+
+def test_shaking_keeps_the_best() -> None:
+    """Where no step promises more, the climb begins again elsewhere; the policy stays the best that was found."""
+    solver = Maximin(load("dark_hex:3x3"), MaximinSettings(start=1), seed=1)
+    solver.prepare()
+    climber = solver.climbers[0]
+    seen = []
+    for _ in range(40):
+        solver.run(1)
+        seen.append((climber.best_guarantee, climber.guarantee))
+    assert seen[-1][0] == pytest.approx(1.0)
+    assert min(now for best, now in seen if best == seen[-1][0]) < 1.0
+    assert judge(solver.game, solver.policy({})).wins == pytest.approx((1.0, 0.0))
 
 
 def test_settings_are_checked() -> None:

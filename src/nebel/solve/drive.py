@@ -202,8 +202,6 @@ class _Loop:
     def _done(self) -> bool:
         if self.budget.iterations is not None and self.solver.iterations >= self.budget.iterations:
             return True
-        if isinstance(self.solver, Maximin) and self.solver.settled:
-            return True
         if self.budget.until is not None and self._verdict and self._verdict.exploitability <= self.budget.until:
             return True
         return self._out_of_time()

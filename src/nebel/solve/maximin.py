@@ -8,7 +8,8 @@ new table (`judge/board_response.py`) says what it guarantees, and joins the res
 that the slopes promised too much for makes the radius smaller. Conn, Gould, Toint. Trust-Region Methods. 2000 (chapter 11).
 
 The start is the average strategy of a few iterations of CFR+ over merged states, without its small shares, and with the sure
-wins. What is found is a local optimum. The guarantee holds whatever the other player remembers, and cannot exceed the value.
+wins. Where no step promises more, the best table is shaken and the climb begins again. The guarantee holds whatever the other
+player remembers, and cannot exceed the value of the game.
 """
 
 from __future__ import annotations
@@ -33,6 +34,9 @@ from nebel.solve.merged import MergedStates
 from nebel.solve.settings import MaximinSettings
 
 LEAST_SHARE = 1e-5
+SHAKE = 0.02
+"""The share of a move that a shaken table tries."""
+
 LARGEST = 0.5
 """The largest radius."""
 
@@ -44,31 +48,34 @@ PATIENCE = 50
 
 
 class Climber:
-    """One player's table of shares, and the responses that bound it."""
+    """One player's table of shares, the responses that bound it, and the best table so far."""
 
-    def __init__(self, board: Board, player: int, sure: tuple[Any, Any], shares: Reals, seed: int, radius: float) -> None:
-        self.shares, self.radius, self.steps = shares, radius, 0
+    def __init__(self, board: Board, player: int, sure: tuple[Any, Any], seed: int, radius: float) -> None:
+        self.shares = self.best = np.zeros((3**board.cells, board.cells))
+        self.guarantee = self.best_guarantee = 0.0
+        self.radius, self._first_radius, self.steps = radius, radius, 0
         self._responder = BoardResponder(board, 1 - player, sure[1 - player])
         self._slope = Slope(board, player, sure[1 - player])
         self._seed = generator(seed + player)[0]
-        self._sure, self._flow = sure[player], np.zeros(len(shares))
+        self._sure, self._flow = sure[player], np.zeros(len(self.shares))
         self._forest = plant()
         self._roots, self._used = np.zeros(0, np.int64), np.zeros(0, np.int64)
         self._slopes: list[Slopes] = []
         self._weight = np.zeros(0)
-        self.settled = False
-        self.guarantee = -1.0
 
-    def begin(self) -> None:
-        self.guarantee = self._respond(self.shares)
+    def begin(self, shares: Reals) -> None:
+        self.shares = self.best = shares
+        self.guarantee = self.best_guarantee = self._respond(shares)
         self._measure(0)
+
+    def _fresh_seed(self) -> int:
+        with np.errstate(over="ignore"):
+            return int(mix(self._seed ^ self.steps))
 
     def _respond(self, shares: Reals) -> float:
         """What a table guarantees; the response to it joins the others."""
         guarantee = 1.0 - self._responder.judge(shares)
-        with np.errstate(over="ignore"):
-            seed = int(mix(self._seed ^ self.steps))
-        start, self._forest = self._responder.write_down(shares, self._forest, seed)
+        start, self._forest = self._responder.write_down(shares, self._forest, self._fresh_seed())
         self._roots, self._used = np.append(self._roots, start), np.append(self._used, self.steps)
         self._weight = np.append(self._weight, NEWEST)
         return guarantee
@@ -82,16 +89,13 @@ class Climber:
             self._slopes.append(slopes)
 
     def step(self) -> None:
-        if self.settled:
-            return
         self.steps += 1
         step = best_step(self.shares, self._flow, self._slopes, self._weight, self.radius)
         self._weight = step.weight
         self._used[step.weight > 0] = self.steps
         hoped = step.promised - self.guarantee
         if hoped < LEAST_GAIN:
-            self.settled = self.radius == LARGEST
-            self.radius = min(LARGEST, 2 * self.radius)
+            self._rest()
             return
         shares = self._after(step)
         guarantee = self._respond(shares)
@@ -99,12 +103,36 @@ class Climber:
             if guarantee - self.guarantee > hoped / 2:
                 self.radius = min(LARGEST, 1.5 * self.radius)
             self.shares, self.guarantee = shares, guarantee
+            if guarantee > self.best_guarantee:
+                self.best, self.best_guarantee = shares, guarantee
             self._drop()
             self._measure(0)
         else:
             self._measure(len(self._slopes))
             if _promise(self._slopes[-1], step) > self.guarantee:  # so it was the radius: this response's slopes had not prevented it
                 self.radius *= 0.7
+
+    def _rest(self) -> None:
+        """No step of this length promises more: allow longer ones, and if there are none, go on from a shaken table."""
+        if self.radius < LARGEST:
+            self.radius = min(LARGEST, 2 * self.radius)
+            return
+        self.radius = self._first_radius
+        self.shares = self._shaken()
+        self.guarantee = self._respond(self.shares)
+        self._measure(0)
+
+    def _shaken(self) -> Reals:
+        """The best table with a small share for another move on half of the boards that matter, so that what follows it is learned."""
+        shares, cells = self.best.copy(), self.best.shape[1]
+        rows = np.unique(np.concatenate([known.place for known in self._slopes]) // cells)
+        draw = np.random.default_rng(abs(self._fresh_seed()))
+        free = (rows[:, None] // 3 ** np.arange(cells) % 3 == 0) & (shares[rows] == 0)
+        other = np.argmax(draw.random(free.shape) * free, axis=1)
+        here = free.any(axis=1) & (draw.random(len(rows)) < 0.5)
+        shares[rows[here]] *= 1 - SHAKE
+        shares[rows[here], other[here]] = SHAKE
+        return shares
 
     def _after(self, step: Step) -> Reals:
         shares = self.shares.copy()
@@ -119,17 +147,21 @@ class Climber:
         self._roots, self._used, self._weight = self._roots[keep], self._used[keep], self._weight[keep]
 
     def save(self) -> dict[str, NDArray[Any]]:
-        place = np.flatnonzero(self.shares)
-        arrays: dict[str, NDArray[Any]] = {"place": place, "share": self.shares.ravel()[place], "weight": self._weight}
-        arrays |= {"roots": self._roots, "used": self._used, "state": np.array([self.guarantee, self.radius, self.steps, self.settled])}
+        arrays: dict[str, NDArray[Any]] = {"roots": self._roots, "used": self._used, "weight": self._weight}
+        for name, shares in (("now", self.shares), ("best", self.best)):
+            place = np.flatnonzero(shares)
+            arrays |= {f"{name}_place": place, f"{name}_share": shares.ravel()[place]}
+        arrays["state"] = np.array([self.guarantee, self.best_guarantee, self.radius, self.steps])
         return arrays | {f"forest_{name}": column for name, column in self._forest._asdict().items()}
 
     def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
-        self.shares[:] = 0.0
-        self.shares.ravel()[arrays["place"]] = arrays["share"]
+        tables = [np.zeros_like(self.shares) for _ in range(2)]
+        for name, table in zip(("now", "best"), tables, strict=True):
+            table.ravel()[arrays[f"{name}_place"]] = arrays[f"{name}_share"]
+        self.shares, self.best = tables
         self._roots, self._used, self._weight = arrays["roots"], arrays["used"], arrays["weight"]
-        self.guarantee, self.radius = float(arrays["state"][0]), float(arrays["state"][1])
-        self.steps, self.settled = int(arrays["state"][2]), bool(arrays["state"][3])
+        self.guarantee, self.best_guarantee, self.radius = (float(figure) for figure in arrays["state"][:3])
+        self.steps = int(arrays["state"][3])
         self._forest = Forest(*(arrays[f"forest_{name}"] for name in Forest._fields))
         self._measure(0)
 
@@ -147,9 +179,8 @@ class Maximin:
         self.game, self.settings, self.iterations = game, settings, 0
         self.board = board_of(game)
         self.sure = on_board(game.options["rows"], game.options["cols"]).moves[:2]
-        blank = np.zeros((3**self.board.cells, self.board.cells))
         sure = self.sure[0], self.sure[1]
-        self.climbers = [Climber(self.board, p, sure, blank.copy(), seed, settings.radius) for p in range(2)]
+        self.climbers = [Climber(self.board, p, sure, seed, settings.radius) for p in range(2)]
 
     def prepare(self) -> None:
         """The start, unless a run was restored."""
@@ -159,8 +190,7 @@ class Maximin:
         start.run(self.settings.start)
         policy = start.policy({})
         for p, climber in enumerate(self.climbers):
-            climber.shares[:] = _trimmed(self._table(policy.shares[p], self.sure[p]), self.settings.least)
-            climber.begin()
+            climber.begin(_trimmed(self._table(policy.shares[p], self.sure[p]), self.settings.least))
 
     def _table(self, held: Shares, sure: Any) -> Reals:
         """A policy's shares by board and cell, with sure wins."""
@@ -179,14 +209,9 @@ class Maximin:
                 climber.step()
             self.iterations += 1
 
-    @property
-    def settled(self) -> bool:
-        """No step promises anything more."""
-        return all(climber.settled for climber in self.climbers)
-
     def verdict(self) -> Verdict:
         """In utilities: what best responses win; and the middle between these bounds of the game's value."""
-        black, white = (climber.guarantee for climber in self.climbers)
+        black, white = (climber.best_guarantee for climber in self.climbers)
         return Verdict(black - white, (1 - 2 * white, 1 - 2 * black))
 
     def strategies(self) -> tuple[Reals, Reals]:
@@ -195,11 +220,11 @@ class Maximin:
     def policy(self, facts: dict[str, Any]) -> TablePolicy:
         """Both tables, on all boards that they can lead to."""
         shares = self._reachable(0), self._reachable(1)
-        facts = {**facts, "guarantees": [climber.guarantee for climber in self.climbers]}
+        facts = {**facts, "guarantees": [climber.best_guarantee for climber in self.climbers]}
         return TablePolicy(self.game.string, self.game.fingerprint, BOARD, shares, missing="uniform", facts=facts)
 
     def _reachable(self, player: int) -> Shares:
-        board, table = self.board, self.climbers[player].shares
+        board, table = self.board, self.climbers[player].best
         cells = board.cells
         found, waiting = {(0, 0)}, [(0, 0)]
         rows: list[tuple[int, Longs, Reals]] = []
