@@ -36,13 +36,13 @@ class Scale(NamedTuple):
     early: int = 1_000_000  # iterations of the player whose missed wins the thesis counts
 
 
-QUICK = Scale(2_000_000, 1_000_000, 20, 500, 20_000, False)
+QUICK = Scale(1_000_000, 500_000, 16, 500, 20_000, False)
 FULL = Scale(20_000_000, 4_000_000, 80, 2_000, 100_000, True)
 
 MILLION = "MCCFR-IR, early"
 SWEPT = "CFR+-IR-p"
 NEEDS = {
-    "missed-wins": (MILLION, "MCCFR-IR", "MCCFR-IR-p"),
+    "missed-wins": ("MCCFR-IR", "MCCFR-IR-p"),
     "simplified": (SWEPT,),
     "round-robin": (SWEPT, "MCCFR-PR", "MCCFR-IR", "MCCFR-IR-p"),
 }
