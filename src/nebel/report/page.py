@@ -15,7 +15,7 @@ STYLE = """
 }
 * { box-sizing: border-box; }
 html { color-scheme: light dark; -webkit-text-size-adjust: 100%; }
-body { margin: 0 auto; padding: 1.5rem 1rem 4rem; max-width: 60rem; background: var(--ground); color: var(--ink);
+body { margin: 0 auto; padding: 1.5rem 1rem 4rem; max-width: 66rem; background: var(--ground); color: var(--ink);
   font: 16px/1.5 system-ui, -apple-system, "Segoe UI", sans-serif; }
 h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .5rem; }
 h2 { font-size: 1.3rem; margin: 3rem 0 .4rem; padding-top: .8rem; border-top: 1px solid var(--line); }
@@ -30,7 +30,7 @@ th, td { padding: .3rem .75rem .3rem 0; text-align: left; vertical-align: top; b
 th { font-weight: 600; vertical-align: bottom; }
 .n { text-align: right; }
 td.n { white-space: nowrap; }
-td:first-child { min-width: 6.5rem; }
+td:first-child { min-width: 4.5rem; }
 figure { margin: .6rem 0; display: flex; flex-wrap: wrap; gap: 1rem; }
 figure > div { flex: 0 1 auto; max-width: 100%;
   background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: .7rem; }
