@@ -15,6 +15,8 @@ from nebel.dark_hex.sure_wins import on_board
 from nebel.judge.belief_response import respond
 from nebel.judge.board_response import BoardResponder
 from nebel.judge.exact import judge
+from nebel.policy.io import load_policy
+from nebel.policy.strategy import SHIPPED
 from nebel.policy.table import TablePolicy
 from nebel.solve import Budget, Job, solve
 from nebel.solve.maximin import Climber, Maximin, Reals
@@ -144,3 +146,17 @@ def test_shaking_keeps_the_best() -> None:
 def test_settings_are_checked() -> None:
     with pytest.raises(Problem, match="--radius"):
         MaximinSettings(radius=2.0)
+
+
+def test_shipped_policy_holds_what_it_promises() -> None:
+    """The policies that come with the library: what their file says they guarantee is what the judge by beliefs finds."""
+    policy = load_policy(SHIPPED / "board-4x3.nebel")
+    assert isinstance(policy, TablePolicy)
+    game = load(policy.game)
+    assert isinstance(game, Game)
+    responses = [respond(game, policy, 1 - player) for player in range(2)]
+    assert [response.guarantee for response in responses] == pytest.approx(policy.facts["guarantees"], abs=1e-9)
+    assert [response.unknown for response in responses] == [0, 0]
+    value = 14279 / 67484
+    assert 0 < value - policy.facts["guarantees"][0] < 0.0005
+    assert 0 < 1 - value - policy.facts["guarantees"][1] < 0.0005

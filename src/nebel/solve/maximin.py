@@ -34,9 +34,10 @@ from nebel.solve.merged import MergedStates
 from nebel.solve.settings import MaximinSettings
 
 LEAST_SHARE = 1e-5
-SHAKE = 0.02
-"""The share of a move that a shaken table tries."""
+SHAKE, SHAKEN = 0.02, 100
+"""The share of a move that a shaken table tries, and on how many boards it does."""
 
+SMALL = 1e-12
 LARGEST = 0.5
 """The largest radius."""
 
@@ -123,15 +124,18 @@ class Climber:
         self._measure(0)
 
     def _shaken(self) -> Reals:
-        """The best table with a small share for another move on half of the boards that matter, so that what follows it is learned."""
-        shares, cells = self.best.copy(), self.best.shape[1]
+        """The best table, tidied, with a small share for another move on some boards that matter, so that what follows is learned."""
+        shares = self.tidy()
+        cells = shares.shape[1]
+        flow_of(shares, self._sure, self._flow)
         rows = np.unique(np.concatenate([known.place for known in self._slopes]) // cells)
         draw = np.random.default_rng(abs(self._fresh_seed()))
+        rows = draw.permutation(rows[self._flow[rows] > 0])
         free = (rows[:, None] // 3 ** np.arange(cells) % 3 == 0) & (shares[rows] == 0)
+        rows, free = rows[free.any(axis=1)][:SHAKEN], free[free.any(axis=1)][:SHAKEN]
         other = np.argmax(draw.random(free.shape) * free, axis=1)
-        here = free.any(axis=1) & (draw.random(len(rows)) < 0.5)
-        shares[rows[here]] *= 1 - SHAKE
-        shares[rows[here], other[here]] = SHAKE
+        shares[rows] *= 1 - SHAKE
+        shares[rows, other] = SHAKE
         return shares
 
     def _after(self, step: Step) -> Reals:
@@ -145,6 +149,25 @@ class Climber:
     def _drop(self) -> None:
         keep = self._used > self.steps - PATIENCE
         self._roots, self._used, self._weight = self._roots[keep], self._used[keep], self._weight[keep]
+
+    def tidy(self) -> Reals:
+        """The best table made pure on as many boards as that costs nothing: a smaller table, which guarantees the same."""
+        cells, forest = self.best.shape[1], plant()
+        mixed = np.zeros(len(self.best), np.bool_)
+        pure = np.zeros_like(self.best)
+        there = np.flatnonzero(self.best.any(axis=1))
+        pure[there, np.argmax(self.best[there], axis=1)] = 1.0
+        slopes = self._slopes
+        while True:
+            mixed[np.concatenate([known.place for known in slopes]) // cells] = True
+            table = np.where(mixed[:, None], self.best, pure)
+            if 1.0 - self._responder.judge(table) > self.best_guarantee - SMALL:
+                return table
+            start, forest = self._responder.write_down(table, forest, 0)
+            found, forest = self._slope.against(forest, start, table)
+            if mixed[found.place // cells].all():
+                return self.best
+            slopes = [found]
 
     def save(self) -> dict[str, NDArray[Any]]:
         arrays: dict[str, NDArray[Any]] = {"roots": self._roots, "used": self._used, "weight": self._weight}
@@ -224,7 +247,7 @@ class Maximin:
         return TablePolicy(self.game.string, self.game.fingerprint, BOARD, shares, missing="uniform", facts=facts)
 
     def _reachable(self, player: int) -> Shares:
-        board, table = self.board, self.climbers[player].best
+        board, table = self.board, self.climbers[player].tidy()
         cells = board.cells
         found, waiting = {(0, 0)}, [(0, 0)]
         rows: list[tuple[int, Longs, Reals]] = []

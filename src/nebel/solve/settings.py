@@ -71,7 +71,7 @@ class MaximinSettings(Settings):
     """Climbs to policies that remember the board only, and guarantee the most."""
 
     start: int = setting(20, "iterations of CFR+ to begin with", 1, 1000)
-    least: float = setting(0.3, "smaller shares of the start are left out", 0, 0.5)
+    least: float = setting(0.1, "smaller shares of the start are left out", 0, 0.5)
     radius: float = setting(0.01, "how much play the first step may shift from a move or to it", 0.0001, 0.5)
 
 
