@@ -157,17 +157,16 @@ class Climber:
         pure = np.zeros_like(self.best)
         there = np.flatnonzero(self.best.any(axis=1))
         pure[there, np.argmax(self.best[there], axis=1)] = 1.0
-        slopes = self._slopes
         while True:
-            mixed[np.concatenate([known.place for known in slopes]) // cells] = True
             table = np.where(mixed[:, None], self.best, pure)
             if 1.0 - self._responder.judge(table) > self.best_guarantee - SMALL:
                 return table
             start, forest = self._responder.write_down(table, forest, 0)
             found, forest = self._slope.against(forest, start, table)
-            if mixed[found.place // cells].all():
+            rows = found.place // cells
+            if mixed[rows].all():
                 return self.best
-            slopes = [found]
+            mixed[rows] = True
 
     def save(self) -> dict[str, NDArray[Any]]:
         arrays: dict[str, NDArray[Any]] = {"roots": self._roots, "used": self._used, "weight": self._weight}
