@@ -107,6 +107,14 @@ class Glance(NamedTuple):
     note: str = ""
 
 
+class Bot(NamedTuple):
+    """A player that comes with a game: a rule that finds the move for the state `s` and a uniform number, by what the player to
+    move may know."""
+
+    choose: Callable[[Record, float], int]
+    note: str = ""
+
+
 class BaseGame(ABC):
     """A two-player zero-sum game as people and the library's exact parts see it, whatever it is written in."""
 
@@ -217,6 +225,7 @@ class Game(BaseGame):
     outcome_name: Callable[[int], str] = str
     sight_name: Callable[[int], str] = str
     glances: Mapping[str, Glance] = field(default_factory=dict)
+    bots: Mapping[str, Bot] = field(default_factory=dict)
     hints: Hints = field(default_factory=Hints)
     view: Callable[[Record, int | None], str] | None = None
     svg: Callable[[Record, int | None], str] | None = None
@@ -252,7 +261,8 @@ class Game(BaseGame):
     def after(self, position: Any, option: int) -> tuple[Any, tuple[int, int]]:
         states = position.copy()
         seen = np.zeros(2, np.int64)
-        self.rules.play(states[0], option, seen)
+        with np.errstate(over="ignore"):  # rules may fold
+            self.rules.play(states[0], option, seen)
         if seen.min() < 0:
             raise BadRules(f"play() reported {seen.tolist()} as seen: what a player sees is a positive integer, or 0 for nothing")
         return states, (int(seen[0]), int(seen[1]))
@@ -261,7 +271,8 @@ class Game(BaseGame):
         return float(self.rules.score(position[0]))
 
     def glance_at(self, glance: str, position: Any, player: int) -> int:
-        return int(self.glances[glance].look(position[0], player))
+        with np.errstate(over="ignore"):
+            return int(self.glances[glance].look(position[0], player))
 
     def glance_text(self, glance: str, key: int) -> str:
         return self.glances[glance].text(key)

@@ -18,7 +18,7 @@ from typing import Any, Literal
 from nebel.core.errors import BadFile, Problem, UnknownGame
 from nebel.core.game import BaseGame, Game
 
-GAMES = ("kuhn", "leduc", "liars_dice", "goofspiel", "dark_hex")
+GAMES = ("kuhn", "leduc", "liars_dice", "goofspiel", "dark_hex", "cheat")
 """The built-in games: each is the function of that name in the module of that name in `nebel.games`."""
 
 _CALL = re.compile(r"(?P<head>[^()]*)(\((?P<options>[^()]*)\))?$")

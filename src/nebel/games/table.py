@@ -12,6 +12,8 @@ INK, RED, PAPER, FELT, RAIL, PALE, GOLD = "#22262b", "#b3261e", "#fffdf7", "#2f6
 SUITS = {
     "spade": (INK, "M0-8C3-4 8-1 8 3A4 4 0 0 1 1 5L3 9H-3L-1 5A4 4 0 0 1-8 3C-8-1-3-4 0-8Z"),
     "heart": (RED, "M0 8C-3 4-8 1-8-3A4 4 0 0 1 0-5A4 4 0 0 1 8-3C8 1 3 4 0 8Z"),
+    "diamond": (RED, "M0-9L7 0L0 9L-7 0Z"),
+    "club": (INK, "M0-8A4 4 0 0 1 3-1A4 4 0 1 1 1 4L3 9H-3L-1 4A4 4 0 1 1-3-1A4 4 0 0 1 0-8Z"),
 }
 PIPS = {
     1: ("c",),

@@ -20,7 +20,7 @@ from nebel.solve.drive import Result
 
 
 def wins_text(x: float | None) -> str:
-    return "-" if x is None else f"{x:.4f}"
+    return "-" if x is None else f"{abs(x):.4f}"
 
 
 class Published(NamedTuple):
@@ -40,6 +40,7 @@ SIMPLER: dict[str, tuple[Simplify | None, tuple[Published, Published]]] = {
     "SIP, b = 8": (Simplify(actions=8, threshold=0.1), (Published(0.205, 0.153), Published(0.786, 0.757))),
     "SIP, b = 2": (Simplify(actions=2, threshold=0.1), (Published(), Published(true=0.719))),
     "SIP+, b = 8": (Simplify(8, 0.1, denominator=20, eta=0.005), (Published(0.205, 0.202), Published(0.793, 0.757))),
+    "rounded to n/100": (Simplify(12, 0, denominator=100, eta=0.005), NOTHING),
 }
 """Sections 4.6 and 4.7, by Black and White."""
 
@@ -84,13 +85,13 @@ def handcrafted(study: Study) -> Section:
 
 def simplified(study: Study) -> Section:
     """Sections 4.6 and 4.7."""
-    bases = [SWEPT, "MCCFR-IR-p"] if study.scale.whole else [SWEPT]
+    bases = [*study.memoryless, SWEPT, *(["MCCFR-IR-p"] if study.scale.whole else [])]
     lines_: list[list[tuple[str, ...]]] = [[], []]
     data: dict[str, Any] = {}
     for base in bases:
-        data[base] = {"iterations": study.jobs()[base][1]}
+        data[base] = {"iterations": study.jobs()[base][1] if base in study.jobs() else None}
         for name, (settings, paper) in SIMPLER.items():
-            policy = study.simpler(base, settings) if settings else study.learn([base])[0]
+            policy = study.simpler(base, settings) if settings else study.player(base)
             loose, exact = study.judge(f"{base}, {name}", policy)
             data[base][name] = {"abstract": loose.as_json(), "exact": exact.as_json(), "paper": [sold._asdict() for sold in paper]}
             for player, sold in enumerate(paper):
@@ -99,10 +100,13 @@ def simplified(study: Study) -> Section:
                 lines_[player].append((base, name, *(wins_text(x) for pair in pairs for x in pair)))
     head = ("learned by", "simplified", "abstract: paper", "ours", "learned: paper", "ours", "true: paper", "ours, exact")
     sweeps, samples = study.jobs()[SWEPT][1], study.jobs()["MCCFR-IR-p"][1]
+    held = ", ".join(study.memoryless)
     note = (
+        f"{held} comes with nebel, the best policy by board only that was found; most of its information states have one move. "
         f"The thesis simplifies MCCFR-IR-p after 10^9 iterations; {SWEPT} is full-width CFR+ over merged states ({sweeps} iterations), "
         f"which gets further than {samples:,} samples do. Abstract figures are optimistic and bound nothing; exact ones are guarantees "
-        "against opponents that remember everything. Learned best responses of our own are not there yet."
+        "against opponents that remember everything. The last row of each policy is ours: no move is dropped, probabilities become "
+        "fractions with denominators up to 100. Learned best responses of our own are not there yet."
     )
     parts: list[Table | Figure] = [
         Table(f"{player}: how often the policy wins", head, rows, note if player == "White" else "")

@@ -71,6 +71,7 @@ class Study:
         self._closed = False
         self._simpler: dict[str, TablePolicy] = {}
         self._wins: dict[str, tuple[Wins, Wins]] = {}
+        self.learn([])
 
     def jobs(self) -> dict[str, tuple[Job, int]]:
         """What learns, by the thesis's names, and for how many iterations."""
@@ -85,7 +86,7 @@ class Study:
         }
 
     def learn(self, names: Sequence[str]) -> list[TablePolicy]:
-        """Policies of these names. When the first are asked for, all that the sections need begin to learn, two at a time."""
+        """Policies of these names. All that the sections need begin to learn at once, two at a time."""
         for name in (*names, *(name for section in self.terms.sections for name in NEEDS.get(section, ()))):
             if name not in self._learning:
                 self._learning[name] = self._pool.submit(self._learn, name)
@@ -105,11 +106,15 @@ class Study:
         self._closed = True
         self._pool.shutdown(cancel_futures=True)
 
+    def player(self, name: str) -> TablePolicy:
+        """One that comes with nebel or learns."""
+        return self.memoryless[name] if name in self.memoryless else self.learn([name])[0]
+
     def simpler(self, base: str, settings: Simplify) -> TablePolicy:
         """A policy after SIP or SIP+."""
         name = f"{base} {settings}"
         if name not in self._simpler:
-            policy = self.learn([base])[0]
+            policy = self.player(base)
             with self.terms.timed(f"{base} is simplified"):
                 self._simpler[name] = simplify(policy, settings)
         return self._simpler[name]

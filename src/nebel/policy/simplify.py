@@ -7,17 +7,18 @@ Tapkan, "Dark Hex: A Large Scale Imperfect Information Game", 2022, sections 4.6
 from __future__ import annotations
 
 import dataclasses
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nebel.core.errors import BadFile, BadSetting
 from nebel.core.settings import Settings, setting
-from nebel.policy.table import Reals, Shares, TablePolicy
+from nebel.policy.table import Longs, Reals, Shares, TablePolicy
+
+Flags = NDArray[np.bool_]
 
 ETA = 0.005
 ROUNDING = 1e-12
@@ -71,25 +72,29 @@ def simplify(policy: TablePolicy, settings: Simplify | None = None) -> TablePoli
 
 def _simple(table: Shares, settings: Simplify, counts: Counts) -> Shares:
     kept = _keep(table, settings)
-    new = np.zeros_like(table.share)
-    for a, b in pairwise(table.first.tolist()):
-        places = a + np.flatnonzero(kept[a:b])
-        row = _rescale(table.share[places].tolist(), settings.rescale)
-        if settings.denominator is not None and settings.eta is not None and len(row) > 1:
-            fractions, error = nearest_fractions(tuple(row), settings.denominator)
-            if error <= settings.eta:
-                row = [float(f) for f in fractions]
-                counts.snapped += 1
-            else:
-                counts.left += 1
-        new[places] = row
-        old = table.share[a:b]
-        dropped = np.any((old > 0) & (new[a:b] == 0))
-        counts.changed += bool(dropped or np.max(np.abs(new[a:b] - old)) > ROUNDING)
+    width = np.diff(table.first)
+    weights = np.where(kept, table.share if settings.rescale == "sum" else np.exp(table.share), 0.0)
+    new = weights / np.repeat(np.add.reduceat(weights, table.first[:-1]), width)
+    if settings.denominator is not None and settings.eta is not None:
+        _snap(new, kept, table.first, settings.denominator, settings.eta, counts)
+    moved = (np.abs(new - table.share) > ROUNDING) | ((table.share > 0) & (new == 0))
+    counts.changed += int(np.count_nonzero(np.logical_or.reduceat(moved, table.first[:-1])))
     return table._replace(share=new)
 
 
-def _keep(table: Shares, settings: Simplify) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _snap(share: Reals, kept: Flags, first: Longs, denominator: int, eta: float, counts: Counts) -> None:
+    """Rows of several moves go to simple fractions, in place, if those are near enough."""
+    for row in np.flatnonzero(np.add.reduceat(kept, first[:-1], dtype=np.int64) > 1).tolist():
+        places = first[row] + np.flatnonzero(kept[first[row] : first[row + 1]])
+        fractions, error = nearest_fractions(tuple(share[places].tolist()), denominator)
+        if error <= eta:
+            share[places] = [float(f) for f in fractions]
+            counts.snapped += 1
+        else:
+            counts.left += 1
+
+
+def _keep(table: Shares, settings: Simplify) -> Flags:
     """By place in the table: is the move kept? Of equally likely moves the earlier goes first; the likeliest always stays."""
     share: Reals = table.share
     width = np.diff(table.first)
@@ -102,12 +107,6 @@ def _keep(table: Shares, settings: Simplify) -> np.ndarray[tuple[int], np.dtype[
     kept = np.zeros(len(share), np.bool_)
     kept[order] = (rank == 0) | ((rank < settings.actions) & (share[order] > settings.threshold))
     return kept
-
-
-def _rescale(row: list[float], how: str) -> list[float]:
-    weights = row if how == "sum" else [math.exp(p) for p in row]
-    total = math.fsum(weights)
-    return [w / total for w in weights]
 
 
 @lru_cache(1 << 16)  # uniform rows, above all, come again and again

@@ -1,0 +1,398 @@
+"""Cheat: put cards face down, claim that they are of the rank that is on, or call the other's claim a lie."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import comb, prod
+from typing import Any, Literal
+
+import numpy as np
+from numpy import int64
+
+from nebel.core.errors import UnknownGame
+from nebel.core.game import CHANCE, END, Bot, Game, Glance, Record, Rules, record
+from nebel.core.rng import fold
+from nebel.core.rule import rule
+from nebel.games.packed import RANKS, SUITS, Deck, arithmetic
+from nebel.games.table import Piece, back, seats, slot, table, words
+
+MOST_CARDS, MOST_DEALS = 52, 10_000
+ENDLESS = 1 << 20
+"""Health points of those who cannot run out of them."""
+
+LONG_GAME = 1000
+"""Turns after which a game without health points is drawn, unless told otherwise."""
+
+HAND, COUNT, BELIEVED, SHOWN, TOOK = range(1, 6)
+KINDS = 8
+"""What can be seen, as KINDS * what + kind: the own hand, how many cards the other claims, that a claim was believed, the cards
+that a challenge turned up, and (for who takes the pile, and needs no other words) all that was in it."""
+
+KEY = (1 << 62) - 1
+
+
+def brief(text: str) -> dict[str, str]:
+    """`cheat:3` is Mini-Cheat with 3 health points, `cheat:large` the game of 7 ranks in 4 suits, 12 cards each."""
+    if text == "large":
+        return {"ranks": "7", "suits": "4", "hand": "12"}
+    if not text.isdecimal():
+        raise UnknownGame(f"cheat:{text} is not understood; write cheat:HEALTH, for example cheat:3, or cheat:large")
+    return {"hp": text}
+
+
+def _check(ranks: int, suits: int, hand: int, hp: int | None, most: int, limit: int | None) -> None:
+    def refuse(why: str) -> None:
+        raise UnknownGame(f"cheat: {why}")
+
+    if not 1 <= ranks <= len(RANKS) or not 1 <= suits <= len(SUITS) or ranks * suits > MOST_CARDS:
+        limits = f"there are 1 to {len(RANKS)} ranks, 1 to {len(SUITS)} suits, and at most {MOST_CARDS} cards"
+        refuse(f"{ranks} ranks in {suits} suits are not possible; {limits}")
+    if hand < 1:
+        refuse(f"hand={hand} deals nothing; each player gets at least 1 card")
+    if 2 * hand > ranks * suits:
+        refuse(f"hand={hand} deals {2 * hand} cards, and {ranks} ranks in {suits} suits are only {ranks * suits}")
+    if hp is not None and not 1 <= hp <= 1000:
+        refuse(f"hp={hp} is not possible; health points are 1 to 1000, or none for a game without them")
+    if most < 1:
+        refuse(f"max_discard={most} would discard nothing; at least 1 card is put down in a turn")
+    if limit is not None and not 1 <= limit <= 100_000:
+        refuse(f"limit={limit} is not possible; the turns before a draw are 1 to 100,000, or none")
+
+
+def cheat(
+    ranks: int = 3,
+    suits: int = 2,
+    hand: int = 2,
+    hp: int | None = 3,
+    max_discard: int | None = None,
+    starter: Literal["random", 0, 1] = "random",
+    limit: int | None = None,
+    alike: bool = False,
+) -> Game:
+    """Put down cards face down as the rank that is on, truly or not; who loses a challenge takes the pile and loses a health point."""
+    most = suits if max_discard is None else max_discard
+    _check(ranks, suits, hand, hp, most, limit)
+    turns = limit if limit is not None else LONG_GAME if hp is None else 0  # 0: no limit
+    deck = Deck(ranks, suits, alike)
+    count, holds, of_rank, both, spare = arithmetic(deck)
+    whole, bits = deck.all, deck.bits
+    rank_mask = (1 << bits) - 1
+    packs = deck.packs(min(most, 2 * hand))
+    discards = np.array([pack for pack, _ in packs], int64)
+    sizes = np.array([size for _, size in packs], int64)
+    believe, challenge = len(packs), len(packs) + 1
+    deals = _deals(deck, hand, [0, 1] if starter == "random" else [starter])
+    one_by_one = not len(deals[0])
+    deal_starter, deal_first, deal_second, deal_odds = deals
+    units = np.array(deck.kinds, int64)
+    kinds = len(units)
+    full = ENDLESS if hp is None else hp
+    known_hp = hp or 0
+    in_play = 2 * hand
+
+    @rule
+    def lie(s: Record) -> bool:
+        return s.last & ~(rank_mask << (bits * s.rank)) != 0
+
+    @rule
+    def start(s: Record) -> None:
+        s.hand[:] = 0
+        s.hp[:] = full
+        s.mine[:] = 0
+        s.theirs[:] = 0
+        s.pile = s.last = s.claim = s.rank = s.dealt = s.turns = s.past = 0
+        s.turn = CHANCE
+        s.by = -1 if starter == "random" else starter
+        s.winner = -1
+
+    @rule
+    def turn(s: Record) -> int:
+        return s.turn
+
+    @rule
+    def left(s: Record) -> int:
+        return whole - s.hand[0] - s.hand[1]
+
+    @rule
+    def moves(s: Record, out: Any) -> int:
+        n = 0
+        if s.turn == CHANCE:
+            if not one_by_one:
+                for i in range(len(deal_odds)):
+                    out[i] = i
+                return len(deal_odds)
+            if s.by < 0:
+                out[0], out[1] = kinds, kinds + 1
+                return 2
+            for i in range(kinds):
+                if holds(left(s), units[i]):
+                    out[n] = i
+                    n += 1
+            return n
+        if s.last:
+            out[0], out[1] = believe, challenge
+            return 2
+        held = s.hand[s.turn]
+        for i in range(len(discards)):
+            if holds(held, discards[i]):
+                out[n] = i
+                n += 1
+        return n
+
+    @rule
+    def odds(s: Record, out: Any) -> None:
+        if not one_by_one:
+            out[: len(deal_odds)] = deal_odds
+        elif s.by < 0:
+            out[0] = out[1] = 0.5
+        else:
+            rest, n = left(s), 0
+            total = count(rest)
+            for i in range(kinds):
+                if holds(rest, units[i]):
+                    out[n] = of_rank(rest, i) / total if alike else 1 / total
+                    n += 1
+
+    @rule
+    def deal(s: Record, outcome: int, seen: Any) -> None:
+        if not one_by_one:
+            s.by = deal_starter[outcome]
+            s.hand[0], s.hand[1] = deal_first[outcome], deal_second[outcome]
+        elif outcome >= kinds:
+            s.by = outcome - kinds
+            return
+        else:
+            s.hand[s.dealt // hand] += units[outcome]
+            s.dealt += 1
+            if s.dealt < in_play:
+                return
+        seen[0], seen[1] = KINDS * s.hand[0] + HAND, KINDS * s.hand[1] + HAND  # hands are taken up when all is dealt
+        s.turn = s.by
+        s.past = 1
+
+    @rule
+    def settle(s: Record, seen: Any) -> None:
+        """A challenge: the cards are shown, and somebody takes the pile."""
+        lied = lie(s)
+        taker = s.by if lied else 1 - s.by
+        other = 1 - taker
+        shown = 0 if lied or alike else (s.last >> (bits * s.rank)) & rank_mask  # else the taker knows which they are
+        seen[taker] = KINDS * ((s.pile << suits) + shown) + TOOK
+        seen[other] = KINDS * s.last + SHOWN
+        s.theirs[taker] = spare(s.theirs[taker], s.pile - s.mine[taker])
+        s.theirs[other] = (both(s.theirs[other], s.last) if lied else s.theirs[other]) + s.mine[other]
+        s.mine[:] = 0
+        s.hand[taker] += s.pile
+        s.pile = 0
+        if hp is not None:
+            s.hp[taker] -= 1
+        if s.hp[taker] == 0:
+            s.winner = other
+
+    @rule
+    def play(s: Record, move: int, seen: Any) -> None:
+        seen[0] = seen[1] = 0
+        if s.turn == CHANCE:
+            deal(s, move, seen)
+            return
+        if s.last == 0:
+            s.last = discards[move]
+            s.claim = sizes[move]
+            s.hand[s.by] -= s.last
+            s.pile += s.last
+            s.mine[s.by] += s.last
+            s.past = fold(s.past, s.claim)
+            seen[1 - s.by] = KINDS * s.claim + COUNT
+            s.turn = 1 - s.by
+            return
+        if move == challenge:
+            settle(s, seen)
+        else:
+            seen[s.by] = BELIEVED
+        s.past = fold(s.past, 1 + most + move - believe)
+        if s.hand[s.by] == 0:
+            s.winner = s.by
+        s.turns += 1
+        s.last = s.claim = 0
+        s.rank = (s.rank + 1) % ranks
+        s.by = 1 - s.by
+        s.turn = END if s.winner >= 0 or s.turns == turns else s.by
+
+    @rule
+    def score(s: Record) -> float:
+        return 0.0 if s.winner < 0 else 1.0 if s.winner == 0 else -1.0
+
+    @rule
+    def fitness(cards: int, size: int, rank: int) -> int:
+        """The truth, and much of it; or else a lie of one card, of the rank that this player will be asked for last."""
+        if of_rank(cards, rank) == size:
+            return 2 * ranks * size
+        wait = 0
+        while size == 1 and wait < ranks and of_rank(cards, (rank + 2 * wait) % ranks) == 0:
+            wait += 1
+        return wait
+
+    @rule
+    def heuristic(s: Record, u: float) -> int:
+        """Remembers every card that it saw: those it put down itself (`mine`), and those that the other must have (`theirs`)."""
+        me, other = s.turn, 1 - s.turn
+        if s.last:
+            possible = suits - of_rank(s.hand[me], s.rank) - of_rank(s.mine[me], s.rank)
+            if count(s.theirs[me]) == count(s.hand[other]) + count(s.pile - s.mine[me]):
+                possible = of_rank(s.theirs[me], s.rank)
+            return challenge if s.claim > possible or s.hand[other] == 0 else believe
+        best, ties = -1, 0
+        for i in range(len(discards)):
+            if holds(s.hand[me], discards[i]):
+                worth = fitness(discards[i], sizes[i], s.rank)
+                if worth > best:
+                    best, ties = worth, 0
+                ties += 1 if worth == best else 0
+        chosen = int(u * ties)
+        for i in range(len(discards)):
+            if holds(s.hand[me], discards[i]) and fitness(discards[i], sizes[i], s.rank) == best:
+                if chosen == 0:
+                    return i
+                chosen -= 1
+        return -1
+
+    spans = (1 << bits * ranks, 2, ranks, in_play + 1, most + 1)
+    packed = prod(spans) * (known_hp + 1) ** 2 <= KEY
+
+    @rule
+    def memoryless(s: Record, player: int) -> int:
+        held, answering = s.hand[player], 1 if s.last else 0
+        others = count(s.hand[1 - player])
+        if packed:
+            return (((held * 2 + answering) * ranks + s.rank) * (in_play + 1) + others) * (most + 1) + s.claim
+        return fold(fold(fold(fold(held, answering), s.rank), others), s.claim) & KEY
+
+    @rule
+    def with_health(s: Record, player: int, key: int) -> int:
+        own, other = min(s.hp[player], known_hp), min(s.hp[1 - player], known_hp)
+        if packed:
+            return (key * (known_hp + 1) + own) * (known_hp + 1) + other
+        return fold(fold(key, own), other) & KEY
+
+    @rule
+    def hp_aware(s: Record, player: int) -> int:
+        return with_health(s, player, memoryless(s, player))
+
+    @rule
+    def history_aware(s: Record, player: int) -> int:
+        return fold(s.past, s.hand[player]) & KEY
+
+    @rule
+    def general(s: Record, player: int) -> int:
+        own, other = min(s.hp[player], known_hp), min(s.hp[1 - player], known_hp)
+        return fold(fold(fold(s.past, s.hand[player]), own), other) & KEY
+
+    def move_name(move: int) -> str:
+        return {believe: "believe", challenge: "challenge"}.get(move) or deck.text(discards[move])
+
+    def outcome_name(outcome: int) -> str:
+        if not one_by_one:
+            return f"{deck.text(deal_first[outcome])}-{deck.text(deal_second[outcome])}-{deal_starter[outcome]}"
+        return deck.name(outcome) if outcome < kinds else f"start-{outcome - kinds}"
+
+    def sight(token: int) -> str:
+        what, kind = divmod(token, KINDS)
+        if kind == TOOK:
+            shown = "".join(SUITS[i] for i in range(suits) if what >> i & 1)
+            return f"(took:{deck.text(what >> suits)}{'/' + shown if shown else ''})"
+        text = {HAND: deck.text(what), COUNT: f"(puts:{what})", BELIEVED: "(believes)", SHOWN: f"(shown:{deck.text(what)})"}
+        return text[kind]
+
+    def claim_text(s: Record) -> str:
+        if s.last:
+            return f"player {s.by} claims {s.claim} x {RANKS[s.rank]}"
+        return f"player {s.winner} won" if s.winner >= 0 else "drawn" if s.turn == END else f"{RANKS[s.rank]} is on"
+
+    def health(s: Record, player: int) -> str:
+        return "" if hp is None else f", {s.hp[player]} health"
+
+    def lying(s: Record, p: int, player: int | None) -> int:
+        """Player p's cards as far as `player` knows that they are there: nobody looks before all are dealt."""
+        return 0 if s.turn == CHANCE and player is not None else int(s.hand[p])
+
+    def view(s: Record, player: int | None) -> str:
+        lines = []
+        for p in range(2):
+            held = lying(s, p, player)
+            n = count(held)
+            shown = deck.text(held) if player in (None, p) else "?" * n or "-"
+            lines.append(f"player {p}: {shown} ({n}{health(s, p)})")
+        size = count(int(s.pile))
+        pile = f"{deck.text(s.pile)} ({size})" if player is None else f"{size} cards"
+        return "\n".join([*lines, f"pile: {pile}", claim_text(s)])
+
+    def svg(s: Record, player: int | None) -> str:
+        def draw(cards: int, shown: bool) -> list[Piece]:
+            return [deck.face(kind) if shown else back() for kind in deck.kinds_of(cards)]
+
+        def row(p: int) -> tuple[str, list[Piece]]:
+            return f"player {p}{health(s, p)}", draw(lying(s, p, player), player in (None, p)) or [slot()]
+
+        top, bottom = seats(player)
+        pile = draw(s.pile, player is None) or [slot()]
+        return table([row(top), ("pile", [*pile, words(claim_text(s))]), row(bottom)])
+
+    def glance_text(key: int, with_hp: bool) -> str:
+        points = ""
+        if with_hp:
+            key, other = divmod(key, known_hp + 1)
+            key, own = divmod(key, known_hp + 1)
+            points = f", health {own} against {other}" if hp is not None else ""
+        parts = []
+        for span in reversed(spans[1:]):
+            key, part = divmod(key, span)
+            parts.append(part)
+        claim, others, rank, answering = parts
+        doing = f"asked to believe {claim} x {RANKS[rank]}" if answering else f"{RANKS[rank]} is on"
+        return f"{deck.text(key)}, {doing}, the other has {others}{points}"
+
+    def glance(look: Any, note: str, with_hp: bool | None = None) -> Glance:
+        return Glance(look, lambda key: glance_text(key, with_hp), note) if packed and with_hp is not None else Glance(look, note=note)
+
+    depth = 2 * (turns or 2 * full * in_play) + (in_play + 1 if one_by_one else 1)
+    fullest = sum(comb(in_play, k) for k in range(1, min(most, in_play) + 1))
+    outcomes = kinds + 2 if one_by_one else len(deal_odds)
+    return Game(
+        state=record(
+            hand=(int64, 2), hp=(int64, 2), mine=(int64, 2), theirs=(int64, 2), pile=int64, last=int64, claim=int64, rank=int64, by=int64,
+            turn=int64, turns=int64, past=int64, dealt=int64, winner=int64,
+        ),
+        rules=Rules(start, turn, moves, play, score, odds),
+        actions=len(packs) + 2,
+        outcomes=outcomes,
+        depth=depth,
+        width=max(2, outcomes, min(len(packs), fullest)),
+        most=1.0,
+        move_name=move_name,
+        outcome_name=outcome_name,
+        sight_name=sight,
+        glances={
+            "memoryless": glance(memoryless, "hand, phase, rank, the other's number of cards, the claim", False),
+            "hp-aware": glance(hp_aware, "memoryless, and both players' health points", True),
+            "history-aware": glance(history_aware, "hand, and the history of numbers of cards and challenges"),
+            "general": glance(general, "history-aware, and both players' health points"),
+        },
+        bots={"heuristic": Bot(heuristic, "remembers every card it saw; challenges what cannot be true")},
+        view=view,
+        svg=svg,
+    )  # fmt: skip
+
+
+def _deals(deck: Deck, hand: int, starters: list[int]) -> tuple[Any, Any, Any, Any]:
+    """All deals: starter, hands and probability; none where they are so many that cards are dealt one by one."""
+    weight: dict[tuple[int, int, int], int] = {}
+    if comb(deck.cards, hand) * comb(deck.cards - hand, hand) * len(starters) <= MOST_DEALS:
+        cards = deck.physical()
+        for first in combinations(range(len(cards)), hand):
+            for second in combinations([i for i in range(len(cards)) if i not in first], hand):
+                for by in starters:
+                    key = by, sum(cards[i] for i in first), sum(cards[i] for i in second)
+                    weight[key] = weight.get(key, 0) + 1
+    table = np.array(list(weight), int64).reshape(-1, 3)
+    odds = np.array(list(weight.values()), float) / max(1, sum(weight.values()))
+    return table[:, 0].copy(), table[:, 1].copy(), table[:, 2].copy(), odds
