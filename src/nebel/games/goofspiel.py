@@ -32,6 +32,7 @@ def goofspiel(
     order: Literal["ascending", "descending", "random"] = "ascending",
     first_prize: Literal[0, 1] = 0,
     forced_last: bool = True,
+    turns: int | None = None,
 ) -> Game:
     """Bid cards for prizes, both at once; only who won a prize is told, never the bids. The sign of the difference counts."""
     if not 1 <= cards <= MOST_CARDS:
@@ -42,8 +43,12 @@ def goofspiel(
         raise UnknownGame(f"goofspiel: first_prize={first_prize} is not possible; it is 0 or 1")
     if cards == 1 and not forced_last:
         raise UnknownGame("goofspiel: with forced_last=false one card leaves nothing to play; there are at least 2")
+    if turns is not None and not 1 <= turns <= cards:
+        raise UnknownGame(f"goofspiel: turns={turns} is not possible; with cards={cards} there are 1 to {cards}, or none for all")
     shuffled, descending = order == "random", order == "descending"
-    rounds = cards if forced_last else cards - 1  # those that are played by hand
+    rounds = cards if turns is None else turns
+    plays_itself = rounds == cards and not forced_last  # the last round, where each has one card left
+    by_hand = rounds - 1 if plays_itself else rounds
     opening = CHANCE if shuffled else 0
     full = (1 << cards) - 1
 
@@ -54,7 +59,7 @@ def goofspiel(
         s.bid[:] = -1
         s.prize[:] = -1
         if not shuffled:
-            for i in range(cards):
+            for i in range(rounds):
                 s.prize[i] = cards - 1 - i if descending else i
         s.trick = 0
         s.lead = 0
@@ -116,11 +121,11 @@ def goofspiel(
             return
         result = settle(s)
         seen[0], seen[1] = result, seen_by_other(result)
-        if s.trick < rounds:
+        if s.trick < by_hand:
             s.turn = opening
             return
         s.turn = END
-        if not forced_last:
+        if plays_itself:
             s.bid[0, s.trick], s.bid[1, s.trick] = only(s.hand[0]), only(s.hand[1])
             if shuffled:
                 s.prize[s.trick] = only(s.left)
@@ -170,9 +175,9 @@ def goofspiel(
         return [worth["0"], worth["1"]]
 
     def view(s: Record, player: int | None) -> str:
-        rows = [("prize", [shown_prize(s, i) for i in range(cards)])]
-        rows += [(f"player {p}", [shown_bid(s, p, i, player) for i in range(cards)]) for p in (0, 1)]
-        rows.append(("winner", [winner(s, i) for i in range(cards)]))
+        rows = [("prize", [shown_prize(s, i) for i in range(rounds)])]
+        rows += [(f"player {p}", [shown_bid(s, p, i, player) for i in range(rounds)]) for p in (0, 1)]
+        rows.append(("winner", [winner(s, i) for i in range(rounds)]))
         width = len(bid_name(cards - 1))
         lines = [f"{label:<10}" + " ".join(f"{mark:>{width}}" for mark in marks) for label, marks in rows]
         held = [f"player {p} holds {' '.join(hand(s, p)) or 'nothing'}" for p in (0, 1) if player in (None, p)]
@@ -184,24 +189,22 @@ def goofspiel(
 
         def bids(p: int) -> tuple[str, list[Piece]]:
             taken = words(f"{points(s)[p]} points")
-            return f"player {p}", [*(draw(shown_bid(s, p, i, player)) for i in range(cards)), taken]
+            return f"player {p}", [*(draw(shown_bid(s, p, i, player)) for i in range(rounds)), taken]
 
         def held(p: int) -> list[tuple[str, list[Piece]]]:
             return [(f"hand {p}", [card(mark) for mark in hand(s, p)])] if player in (None, p) else []
 
         top, bottom = seats(player)
         gone = {".": "", "=": "nobody", str(top): "up", str(bottom): "down"}
-        prizes = [slot() if s.prize[i] < 0 else prize(shown_prize(s, i), gone[winner(s, i)]) for i in range(cards)]
+        prizes = [slot() if s.prize[i] < 0 else prize(shown_prize(s, i), gone[winner(s, i)]) for i in range(rounds)]
         return table([*held(top), bids(top), ("prizes", prizes), bids(bottom), *held(bottom)])
 
     return Game(
-        state=record(
-            hand=(int64, 2), left=int64, bid=(int8, (2, cards)), prize=(int8, cards), trick=int64, lead=int64, turn=int64
-        ),
+        state=record(hand=(int64, 2), left=int64, bid=(int8, (2, rounds)), prize=(int8, (rounds,)), trick=int64, lead=int64, turn=int64),
         rules=Rules(start, turn, moves, play, score, odds),
         actions=cards,
         outcomes=cards if shuffled else 0,
-        depth=rounds * (3 if shuffled else 2),
+        depth=by_hand * (3 if shuffled else 2),
         move_name=bid_name,
         outcome_name=prize_name,
         sight_name=sight,
