@@ -28,6 +28,9 @@ LINES = {
     "dark_hex(abrupt=true)": ABRUPT,
     "dark_hex(abrupt=true,leak=noisy)": ABRUPT,
     "dark_hex(abrupt=true,leak=flash)": ABRUPT,
+    "cheat(hp=2,starter=0)": "As2s-2h3s-0 As believe 3s challenge 2s challenge As challenge",
+    "cheat(hp=none,limit=3,alike=true)": "A2-23-1 3 believe 2 challenge 23 believe",
+    "cheat(ranks=7,hand=2,hp=1)": "start-1 4s 7h As Ah AsAh believe",
 }
 WHO = {nebel.CHANCE: "chance", 0: "player 0", 1: "player 1"}
 

@@ -19,6 +19,8 @@ SMALL = [
     "goofspiel:3",
     "goofspiel(cards=3,order=random)",
     "goofspiel(cards=3,forced_last=false)",
+    "cheat(hp=1,starter=1)",
+    "cheat(hp=1,starter=0,alike=true)",
     *DARK_HEX,
 ]
 Sight = tuple[tuple[str, int], ...]
@@ -60,6 +62,7 @@ def remember(seen: Sight, moved: bool, option: int, token: int) -> Sight:
         ("leduc", "Ks Jh", ">K<", ">J<"),
         ("liars_dice(faces=12)", "11 7", ">11<", ">7<"),
         ("goofspiel(cards=12)", "11 9", ">11<", ">9<"),
+        ("cheat", "2s2h-3s3h-0", ">2<", ">3<"),
     ],
 )
 def test_pictures_show_the_own_side_and_hide_the_other(string: str, moves: str, own: str, hidden: str) -> None:
@@ -79,6 +82,8 @@ def test_pictures_show_the_own_side_and_hide_the_other(string: str, moves: str, 
         ("liars_dice(dice=5)", "12346 11266 3-1 4-6 liar"),
         ("liars_dice(faces=20)", "20 3"),
         ("goofspiel(cards=30,order=random)", "prize29 3 4"),
+        ("cheat", "As3h-Ah2s-1 Ah2s challenge As3h"),
+        ("cheat(ranks=6,suits=7,hand=1,max_discard=2)", "2x-3z-0 2x"),
         ("dark_hex:1x1", ""),
         ("dark_hex:4x3", "b2 b2 a1 a1 c1"),
     ],

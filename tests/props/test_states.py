@@ -14,6 +14,8 @@ STRINGS = [
     "leduc",
     "liars_dice",
     "goofspiel(cards=5,order=random)",
+    "cheat",
+    "cheat(ranks=4,suits=3,hand=4,alike=true)",
     "dark_hex:3x3",
     "dark_hex(rows=3,cols=4,abrupt=true,leak=flash)",
 ]
