@@ -24,6 +24,7 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from nebel.core.registry import load
+    from nebel.policy.adopt import adopt
     from nebel.policy.io import read_policy
     from nebel.policy.table import TablePolicy
 
@@ -32,6 +33,8 @@ def run(args: argparse.Namespace) -> int:
     if name is None:
         raise BadSetting(f"{args.policy} fits any game; say which with --game")
     game = load(name)
+    if isinstance(policy, TablePolicy):
+        game, policy = adopt(game, policy)
     if args.by == "abstract":
         return _abstract(game, policy, args.json)
     from nebel.judge.exact import judge

@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     agents = read_all(args.agents)
     game = load(args.game or game_of(agents))
     for agent in agents:
-        agent.check_game(game)
+        game = agent.join(game)
     done = _read_lines(args.out) if args.out else []
     arena, results = Arena(game), []
     pairs = list(combinations(agents, 2))

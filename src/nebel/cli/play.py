@@ -14,7 +14,7 @@ from nebel.core.state import State
 
 def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument("game", metavar="GAME", help="a game string, for example leduc")
-    parser.add_argument("--against", default="random", metavar="AGENT", help="random, or a policy file (default: random)")
+    parser.add_argument("--against", default="random", metavar="AGENT", help="random, a bot of the game, or a policy file (default random)")
     parser.add_argument("--seat", type=int, default=0, choices=(0, 1), help="yours; player 0 begins (default: 0)")
     parser.add_argument("--seed", type=int, default=1, help="of chance and of the agent (default: 1)")
     parser.add_argument("--record", type=Path, metavar="FILE", help="write the game here when it ends")
@@ -24,9 +24,8 @@ def run(args: argparse.Namespace) -> int:
     from nebel.core.registry import load
     from nebel.match.agents import read
 
-    game = load(args.game)
     agent = read(args.against)
-    agent.check_game(game)
+    game = agent.join(load(args.game))
     if args.record and not args.record.parent.is_dir():
         raise BadSetting(f"--record {args.record}: no folder {args.record.parent}")
     state, rng = game.start(), generator(args.seed)

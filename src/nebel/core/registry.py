@@ -123,10 +123,11 @@ def _canonical(name: str, values: dict[str, Any], parameters: Any) -> str:
     """One string for one game: its sizes (whole numbers) and whatever else is not the default."""
     shown = [k for k, v in values.items() if v != parameters[k].default or type(v) is int]
     changed = any(v != parameters[k].default for k, v in values.items())
-    return f"{name}({','.join(f'{k}={_text(values[k])}' for k in shown)})" if changed else name
+    return f"{name}({','.join(f'{k}={text_of(values[k])}' for k in shown)})" if changed else name
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
+    """An option's value as a game string has it."""
     return str(value).lower() if isinstance(value, (bool, type(None))) else str(value)
 
 

@@ -223,37 +223,25 @@ def cheat(
         return 0.0 if s.winner < 0 else 1.0 if s.winner == 0 else -1.0
 
     @rule
-    def fitness(cards: int, size: int, rank: int) -> int:
-        """The truth, and much of it; or else a lie of one card, of the rank that this player will be asked for last."""
-        if of_rank(cards, rank) == size:
-            return 2 * ranks * size
-        wait = 0
-        while size == 1 and wait < ranks and of_rank(cards, (rank + 2 * wait) % ranks) == 0:
-            wait += 1
-        return wait
-
-    @rule
     def heuristic(s: Record, u: float) -> int:
-        """Remembers every card that it saw: those it put down itself (`mine`), and those that the other must have (`theirs`)."""
+        """Remembers every card that it saw: those it put down itself (`mine`), and those that the other must have (`theirs`).
+
+        It challenges what cannot be true or would end the game, and puts down one card at a time, a true one if there is one.
+        """
         me, other = s.turn, 1 - s.turn
         if s.last:
             possible = suits - of_rank(s.hand[me], s.rank) - of_rank(s.mine[me], s.rank)
-            if count(s.theirs[me]) == count(s.hand[other]) + count(s.pile - s.mine[me]):
+            if count(s.theirs[me]) == count(s.hand[other]) + count(s.pile - s.mine[me]):  # it knows all that the other has
                 possible = of_rank(s.theirs[me], s.rank)
             return challenge if s.claim > possible or s.hand[other] == 0 else believe
-        best, ties = -1, 0
-        for i in range(len(discards)):
-            if holds(s.hand[me], discards[i]):
-                worth = fitness(discards[i], sizes[i], s.rank)
-                if worth > best:
-                    best, ties = worth, 0
-                ties += 1 if worth == best else 0
-        chosen = int(u * ties)
-        for i in range(len(discards)):
-            if holds(s.hand[me], discards[i]) and fitness(discards[i], sizes[i], s.rank) == best:
-                if chosen == 0:
+        fitting = s.hand[me] & (rank_mask << (bits * s.rank))
+        choice = fitting if fitting else s.hand[me]
+        which = int(u * count(choice))
+        for i in range(kinds):  # the first discards are single cards
+            if holds(choice, discards[i]):
+                which -= count(choice & (rank_mask << (bits * i))) if alike else 1
+                if which < 0:
                     return i
-                chosen -= 1
         return -1
 
     spans = (1 << bits * ranks, 2, ranks, in_play + 1, most + 1)

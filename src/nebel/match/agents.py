@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nebel.core.errors import BadFile, BadSetting
-from nebel.core.game import BaseGame
+from nebel.core.game import BaseGame, Game
+from nebel.core.registry import GAMES, load
 from nebel.core.rng import uniform
 from nebel.core.rule import rule
 from nebel.core.state import State
+from nebel.policy.adopt import adopt
 from nebel.policy.io import load_policy
 from nebel.policy.table import Policy, TablePolicy, Uniform
 
@@ -44,12 +46,14 @@ class Agent(ABC):
     """Somebody who plays. `choose` is given the whole state, and must look only at what the player to move knows.
 
     policy  set when the agent is nothing but this policy: then exact values and, of tables, compiled matches are possible
+    bot     set when the agent is the game's bot of this name
     game    the game it was made for; None: any
     digest  what else decides how it plays, besides its name
     """
 
     name: str
     policy: Policy | None = None
+    bot: str = ""
     game: str | None = None
     digest: str = ""
 
@@ -61,10 +65,11 @@ class Agent(ABC):
         """False where it will play uniformly because its policy says nothing."""
         return True
 
-    def check_game(self, game: BaseGame) -> None:
-        """Refuse a game that this agent was not made for."""
+    def join(self, game: BaseGame) -> BaseGame:
+        """Sit down at a game, or refuse one that this agent cannot play; returns the game with what the agent needs to see there."""
         if self.game not in (None, game.string):
             raise BadFile(f"{self.name} was made for {self.game}, not for {game.string}")
+        return game
 
 
 class PolicyAgent(Agent):
@@ -90,25 +95,55 @@ class PolicyAgent(Agent):
             return True
         return self._table.shares[state.turn].find(state.key(state.turn, self._table.recall)) >= 0
 
-    def check_game(self, game: BaseGame) -> None:
+    def join(self, game: BaseGame) -> BaseGame:
         if self._table is None:
-            return
+            return game
         try:
-            self._table.check_game(game)
+            game, self._table = adopt(game, self._table)
         except BadFile as error:
             raise BadFile(f"{self.name}: {error}") from error
+        self.policy = self._policy = self._table
+        self.game = game.string
+        return game
+
+
+class BotAgent(Agent):
+    """A player that comes with a game."""
+
+    def __init__(self, name: str, bot: str) -> None:
+        self.name, self.bot = name, bot
+
+    def choose(self, state: State, rng: Generator) -> int:
+        assert isinstance(state.game, Game)
+        with np.errstate(over="ignore"):
+            return int(state.game.bots[self.bot].choose(state.position[0], uniform(rng)))
+
+    def join(self, game: BaseGame) -> BaseGame:
+        offered = game.bots if isinstance(game, Game) else {}
+        if self.bot not in offered:
+            raise BadSetting(f"{game.string} has no bot {self.bot!r}; it has: {', '.join(offered) or 'none'}")
+        return game
 
 
 def read(text: str) -> Agent:
-    """The agent that people call by this string: `uniform` (or `random`), `policy:FILE`, or just FILE."""
+    """The agent that people call by this string: `uniform` (or `random`), FILE or `policy:FILE`, a built-in game's bot, or `bot:NAME`."""
     if text in ("uniform", "random"):
         return PolicyAgent(text, Uniform())
+    if text.startswith("bot:") or text in bots():
+        return BotAgent(text, text.removeprefix("bot:"))
     path = Path(text.removeprefix("policy:"))
     if not text.startswith("policy:") and not path.is_file():
-        raise BadSetting(f"no agent {text!r}, and no file of that name; agents are: uniform, random, policy:FILE, FILE")
+        known = ", ".join(["uniform", "random", *bots(), "bot:NAME", "policy:FILE", "FILE"])
+        raise BadSetting(f"no agent {text!r}, and no file of that name; agents are: {known}")
     policy = load_policy(path)
     with path.open("rb") as file:
         return PolicyAgent(text, policy, hashlib.file_digest(file, "sha256").hexdigest()[:16])
+
+
+def bots() -> list[str]:
+    """The bots of the built-in games."""
+    games = [load(name) for name in GAMES]
+    return sorted({name for game in games if isinstance(game, Game) for name in game.bots})
 
 
 def read_all(texts: list[str]) -> list[Agent]:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from nebel.core.errors import BadRules, TooLarge, UnknownInformationState
 from nebel.core.game import CHANCE, END, BaseGame, Game
+from nebel.core.keys import find
 from nebel.core.recall import PERFECT, blank_memory, remember_move, remember_sight
 from nebel.core.rng import fold, generator, uniform
 from nebel.core.rule import kernel, rule
@@ -42,8 +43,8 @@ CHUNK = 20_000
 EXACT_LIMIT, EXACT_LIMIT_PLAIN = 5_000_000, 100_000
 """Histories of games in rules, and in plain Python, up to which a pairing is also enumerated."""
 
-EVEN, FORGIVING, STRICT = 0, 1, 2
-"""A seat plays uniformly; uniformly where its table says nothing; or must know every information state."""
+EVEN, FORGIVING, STRICT, BOT = 0, 1, 2, 3
+"""A seat plays uniformly; uniformly where its table says nothing; must know every information state; or is a bot of the game."""
 
 
 @dataclass(frozen=True)
@@ -74,25 +75,20 @@ class Result:
 
 
 @rule
-def find(keys: Any, key: int) -> int:
-    """Where `key` stands in ascending `keys`; -1 if nowhere."""
-    low, high = 0, keys.size
-    while low < high:
-        middle = (low + high) >> 1
-        if keys[middle] < key:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < keys.size and keys[low] == key else -1
+def no_bot(s: Any, u: float) -> int:
+    """In a seat that a table plays."""
+    return -1
 
 
 @lru_cache(maxsize=32)
-def table_player(game: Game, recalls: tuple[str, str]) -> Any:
-    """A kernel in which tables of these recalls play in seats 0 and 1."""
+def table_player(game: Game, recalls: tuple[str, str], bots: tuple[str, str] = ("", "")) -> Any:
+    """A kernel in which tables of these recalls, or the game's bots of these names, play in seats 0 and 1."""
     start, turn, moves, play, score, odds = game.rules
     perfect0, perfect1 = recalls[0] == PERFECT, recalls[1] == PERFECT
     look0 = look_away if perfect0 else game.glances[recalls[0]].look
     look1 = look_away if perfect1 else game.glances[recalls[1]].look
+    choose0 = game.bots[bots[0]].choose if bots[0] else no_bot
+    choose1 = game.bots[bots[1]].choose if bots[1] else no_bot
     depth, width = game.depth, game.width
 
     @kernel
@@ -128,7 +124,9 @@ def table_player(game: Game, recalls: tuple[str, str]) -> Any:
                 else:
                     u = uniform(rngs[p])
                     at = -1
-                    if manner[p] != EVEN:
+                    if manner[p] == BOT:
+                        move = choose0(states[0], u) if p == 0 else choose1(states[0], u)
+                    elif manner[p] != EVEN:
                         key = memory[p]
                         if p == 0 and not perfect0:
                             key = np.int64(look0(states[0], 0))
@@ -139,9 +137,9 @@ def table_player(game: Game, recalls: tuple[str, str]) -> Any:
                             if manner[p] == STRICT:
                                 return g
                             unknown[p] += 1
-                    if at < 0:
+                    if at < 0 and manner[p] != BOT:
                         move = legal[pick_even(n, u)]
-                    else:
+                    elif at >= 0:
                         place = tables[p].first[at]
                         if tables[p].first[at + 1] - place != n:
                             return g
@@ -172,18 +170,18 @@ class Played:
 
 
 def play_deals(game: BaseGame, seats: Seats, deals: int, seed: int, tick: Tick | None = None) -> Played:
-    """Deals 0, 1, ... with these agents in seats 0 and 1: compiled if both are tables, else through `State`."""
-    policies = [agent.policy for agent in seats]
-    if isinstance(game, Game) and all(isinstance(policy, (TablePolicy, Uniform)) for policy in policies):
+    """Deals 0, 1, ... with these agents in seats 0 and 1: compiled if both are tables or bots, else through `State`."""
+    if isinstance(game, Game) and all(agent.bot or isinstance(agent.policy, (TablePolicy, Uniform)) for agent in seats):
         return _play_compiled(game, seats, deals, seed, tick)
     return play_by_hand(game, seats, deals, seed, tick)
 
 
 def _play_compiled(game: Game, seats: Seats, deals: int, seed: int, tick: Tick | None) -> Played:
     known = [agent.policy.recall for agent in seats if isinstance(agent.policy, TablePolicy)] or [PERFECT]
-    run = table_player(game, (known[0], known[-1]))  # a uniform agent needs no recall: it goes along with the other's
+    # a uniform agent or a bot needs no recall: it goes along with the other's
+    run = table_player(game, (known[0], known[-1]), (seats[0].bot, seats[1].bot))
     tables = (_table(seats[0].policy, 0), _table(seats[1].policy, 1))
-    manner = np.array([_manner(agent.policy) for agent in seats], np.int64)
+    manner = np.array([_manner(agent) for agent in seats], np.int64)
     states, luck, played = game.blank(1), generator(seed)[0], Played(deals)
     for first in range(0, deals, CHUNK):
         part = played.scores[first : first + CHUNK]
@@ -207,10 +205,10 @@ def _table(policy: Policy | None, player: int) -> Shares:
     return Shares(keys, first, move, np.require(share, np.float64, ["C", "W"]))
 
 
-def _manner(policy: Policy | None) -> int:
-    if not isinstance(policy, TablePolicy):
-        return EVEN
-    return STRICT if policy.missing == "error" else FORGIVING
+def _manner(agent: Agent) -> int:
+    if not isinstance(agent.policy, TablePolicy):
+        return BOT if agent.bot else EVEN
+    return STRICT if agent.policy.missing == "error" else FORGIVING
 
 
 def play_by_hand(game: BaseGame, seats: Seats, deals: int, seed: int, tick: Tick | None = None) -> Played:
@@ -248,7 +246,7 @@ class Arena:
 
     def play(self, a: Agent, b: Agent, terms: Terms, tick: Tick | None = None) -> Result:
         for agent in (a, b):
-            agent.check_game(self.game)
+            agent.join(self.game)
         there = play_deals(self.game, (a, b), (terms.games + 1) // 2, terms.seed, tick)
         back = play_deals(self.game, (b, a), terms.games // 2, terms.seed, tick)
         scores = np.concatenate([there.scores, -back.scores])

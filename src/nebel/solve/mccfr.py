@@ -9,6 +9,7 @@ probabilities cancel everywhere. Where it departs from the papers: the average i
 plays on policy, so that only the traverser's exploration has to be divided out; weights that grow with time change every
 `period` iterations, not at each.
 
+An iteration is two traversals, in which the players take turns to be the one who explores all moves.
 Kernels take shape = (depth, width) of the game and knobs = (epsilon, rate of the baselines, 0 for none).
 """
 
@@ -54,7 +55,7 @@ def outcome_sampler(walker: Walker) -> Any:
     begin, turn, options, draw, row, step, score = walker
 
     @kernel
-    def run(w: Any, pool: Any, guess: Any, rng: Any, shape: Any, iterations: int, weight: float, knobs: Any) -> int:
+    def run(w: Any, pool: Any, guess: Any, rng: Any, shape: Any, traversals: int, weight: float, knobs: Any) -> int:
         depth, width = shape
         epsilon, rate = knobs
         baseline = rate > 0.0
@@ -67,7 +68,7 @@ def outcome_sampler(walker: Walker) -> Any:
         gains = np.empty((depth + 1, width))
         scale = np.empty(depth + 1)  # gains times this are probabilities
         touched = 0
-        for t in range(2 * iterations):
+        for t in range(traversals):
             traverser = t & 1
             begin(w)
             d = 0
@@ -138,11 +139,12 @@ def outcome_sampler(walker: Walker) -> Any:
 
 
 def deep_sampler(walker: Walker, external: bool) -> Any:
-    """All of the traverser's moves. External: chance and the opponent are sampled; otherwise (chance sampling) only chance."""
+    """All of the traverser's moves. External: chance and the opponent are sampled; otherwise (chance sampling) only chance, and both
+    players learn from each traversal."""
     begin, turn, options, draw, row, step, score = walker
 
     @kernel
-    def run(w: Any, pool: Any, extra: Any, rng: Any, shape: Any, iterations: int, weight: float, knobs: Any) -> int:
+    def run(w: Any, pool: Any, extra: Any, rng: Any, shape: Any, traversals: int, weight: float, knobs: Any) -> int:
         depth, width = shape
         rate = knobs[1]
         baseline = rate > 0.0
@@ -156,7 +158,7 @@ def deep_sampler(walker: Walker, external: bool) -> Any:
         worth = np.empty((depth + 2, width))
         fresh = np.empty((1024, 2), np.int64)  # rows whose regrets wait for the end of the traversal
         touched = 0
-        for t in range(2 * iterations):
+        for t in range(traversals):
             traverser = t & 1
             sign = 1.0 if traverser == 0 else -1.0
             begin(w)
@@ -213,10 +215,11 @@ def deep_sampler(walker: Walker, external: bool) -> Any:
                             if p == traverser and external:
                                 for i in range(n):
                                     pool[k + i] += weight * (worth[d, i] - value)
-                            elif p == traverser:
+                            elif not external:
                                 half = k >> 1
+                                gain = weight * reach[d, 1 - p] * (sign if p == 0 else -sign)
                                 for i in range(n):
-                                    extra[half + i] += weight * reach[d, 1 - p] * (worth[d, i] - value)
+                                    extra[half + i] += gain * (worth[d, i] - value)
                                     pool[k + n + i] += weight * reach[d, p] * sigma[d, i]
                                 if waiting == fresh.shape[0]:
                                     more = np.empty((2 * waiting, 2), np.int64)

@@ -112,7 +112,7 @@ class Sampled:
         def work(i: int) -> int:
             with np.errstate(over="ignore"):
                 tables = (self._worlds[i], self._pool, self._extra, self._rngs[i])
-                return int(self._run(*tables, self._shape, parts[i], weight, knobs))
+                return int(self._run(*tables, self._shape, 2 * parts[i], weight, knobs))
 
         if threads == 1:
             self.nodes += work(0)

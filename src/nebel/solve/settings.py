@@ -51,10 +51,11 @@ class ExternalSampling(Sampling):
 
 @dataclass(frozen=True)
 class ChanceSampling(Sampling):
-    """One deal an iteration, all moves of both players."""
+    """Two deals an iteration, all moves of both players."""
 
     kind = "chance"
-    period: int = setting(10, "iterations after which the weights change", 1)
+    weights: str = setting("discounted", "weights of later iterations", choices=("plain", "linear", "discounted"))
+    period: int = setting(5, "iterations after which the weights change", 1)
 
 
 @dataclass(frozen=True)

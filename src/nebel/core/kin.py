@@ -1,0 +1,41 @@
+"""Games of one family, such as Cheat with fewer and with more health points.
+
+A player of the smaller game can sit down at the larger one: the smaller game's glance looks at the larger game's states, and
+sees there what it would see in its own (more health points than it knows are, to it, the most that it knows).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from nebel.core.errors import BadSetting
+from nebel.core.game import BaseGame, Game
+from nebel.core.recall import PERFECT
+from nebel.core.registry import load, text_of
+
+
+def variant(game: BaseGame, option: str, value: str) -> BaseGame:
+    """The same game with one option changed."""
+    if option not in game.options:
+        known = ", ".join(game.options) or "none"
+        raise BadSetting(f"{game.string} has no option {option!r} that could be varied; its options: {known}")
+    changed = {**{name: text_of(held) for name, held in game.options.items()}, option: value}
+    return load(f"{game.name}({','.join(f'{name}={text}' for name, text in changed.items())})")
+
+
+def borrow(game: BaseGame, smaller: BaseGame, recall: str) -> tuple[BaseGame, str]:
+    """The game with one more glance, by which a player sees it as the smaller game's players see that; and the glance's name.
+
+    Perfect recall needs none: what was seen has the same name in all games of a family.
+    """
+    if game.fingerprint == smaller.fingerprint:
+        return game, recall
+    related = type(game) is type(smaller) and game.name == smaller.name != ""
+    if isinstance(game, Game) and isinstance(smaller, Game):
+        related &= game.state == smaller.state and game.actions == smaller.actions
+    if not related:
+        raise BadSetting(f"{smaller.string} and {game.string} are no games of one family: states or moves are not the same")
+    if recall == PERFECT or not isinstance(game, Game):
+        return game, recall
+    name = f"{recall} of {smaller.string}"
+    return dataclasses.replace(game, glances={**game.glances, name: smaller.glances[recall]}), name

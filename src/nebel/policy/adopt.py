@@ -1,0 +1,28 @@
+"""Policies of smaller games in larger ones of the same family."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from nebel.core.errors import BadFile, BadSetting
+from nebel.core.game import BaseGame
+from nebel.core.kin import borrow
+from nebel.core.registry import load
+from nebel.policy.table import TablePolicy
+
+
+def adopt(game: BaseGame, policy: TablePolicy) -> tuple[BaseGame, TablePolicy]:
+    """The policy as one of `game`, and the game with what the policy needs to find its way there; refuses what does not fit.
+
+    A policy of a smaller game plays uniformly where it knows nothing.
+    """
+    if policy.fingerprint == game.fingerprint or policy.game == game.string:
+        policy.check_game(game)
+        return game, policy
+    smaller = load(policy.game)
+    policy.check_game(smaller)
+    try:
+        larger, recall = borrow(game, smaller, policy.recall)
+    except BadSetting as error:
+        raise BadFile(f"this policy was made for {policy.game}, not for {game.string}") from error
+    return larger, replace(policy, game=game.string, fingerprint=game.fingerprint, recall=recall, missing="uniform")
