@@ -70,14 +70,14 @@ def cheat(
     alike: bool = False,
 ) -> Game:
     """Put down cards face down as the rank that is on, truly or not; who loses a challenge takes the pile and loses a health point."""
-    most = suits if max_discard is None else max_discard
+    most = min(suits if max_discard is None else max_discard, 2 * hand)
     _check(ranks, suits, hand, hp, most, limit)
     turns = limit if limit is not None else LONG_GAME if hp is None else 0  # 0: no limit
     deck = Deck(ranks, suits, alike)
     count, holds, of_rank, both, spare = arithmetic(deck)
     whole, bits = deck.all, deck.bits
     rank_mask = (1 << bits) - 1
-    packs = deck.packs(min(most, 2 * hand))
+    packs = deck.packs(most)
     discards = np.array([pack for pack, _ in packs], int64)
     sizes = np.array([size for _, size in packs], int64)
     believe, challenge = len(packs), len(packs) + 1
@@ -231,8 +231,8 @@ def cheat(
         me, other = s.turn, 1 - s.turn
         if s.last:
             possible = suits - of_rank(s.hand[me], s.rank) - of_rank(s.mine[me], s.rank)
-            if count(s.theirs[me]) == count(s.hand[other]) + count(s.pile - s.mine[me]):  # it knows all that the other has
-                possible = of_rank(s.theirs[me], s.rank)
+            unknown = count(s.hand[other]) + count(s.pile - s.mine[me]) - count(s.theirs[me])  # cards of the other
+            possible = min(possible, of_rank(s.theirs[me], s.rank) + unknown)
             return challenge if s.claim > possible or s.hand[other] == 0 else believe
         fitting = s.hand[me] & (rank_mask << (bits * s.rank))
         choice = fitting if fitting else s.hand[me]
@@ -343,7 +343,7 @@ def cheat(
         return Glance(look, lambda key: glance_text(key, with_hp), note) if packed and with_hp is not None else Glance(look, note=note)
 
     depth = 2 * (turns or 2 * full * in_play) + (in_play + 1 if one_by_one else 1)
-    fullest = sum(comb(in_play, k) for k in range(1, min(most, in_play) + 1))
+    fullest = sum(comb(in_play, k) for k in range(1, most + 1))
     outcomes = kinds + 2 if one_by_one else len(deal_odds)
     return Game(
         state=record(
