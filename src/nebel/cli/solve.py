@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
+    from nebel.solve.curriculum import Curriculum
     from nebel.solve.run import Budget
     from nebel.solve.settings import METHODS, method_named
 
@@ -34,6 +35,7 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument("--checkpoint-every", type=float, default=10.0, metavar="SECONDS", help="(default: 10)")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     add_settings(parser, Budget, "when to stop (whichever comes first)")
+    add_settings(parser, Curriculum, "from small games to large")
     name = next((words[i + 1] for i, word in enumerate(words[:-1]) if word == "--with"), "dcfr+")
     method = method_named(next((word[7:] for word in words if word.startswith("--with=")), name))
     add_settings(parser, METHODS[method], f"settings of {method}")
@@ -41,7 +43,8 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from nebel.policy.io import save_policy
-    from nebel.solve.drive import solve
+    from nebel.solve.curriculum import Curriculum, Stage, solve_family
+    from nebel.solve.drive import Result, solve
     from nebel.solve.run import Budget, Job, Progress
     from nebel.solve.settings import METHODS, method_named
     from nebel.solve.size import Sizing
@@ -50,8 +53,11 @@ def run(args: argparse.Namespace) -> int:
     budget = Budget(**given(args, Budget))
     method = method_named(args.method or "dcfr+")
     choices = {name: value for name, value in _asked(args).items() if value is not None}
-    settings = given(args, METHODS[method])
+    settings, curriculum = given(args, METHODS[method]), given(args, Curriculum)
     METHODS[method](**settings)
+    Curriculum(**curriculum)
+    if curriculum and "curriculum" not in curriculum and not resume:
+        raise BadSetting("--carry-regrets and --carry-average are for a --curriculum, for example --curriculum hp=1..5")
     if args.memory is not None and not args.memory > 0:
         raise BadSetting(f"--memory {args.memory:g} is out of range: it must be greater than 0")
     if args.checkpoint_every <= 0:
@@ -59,11 +65,12 @@ def run(args: argparse.Namespace) -> int:
     if args.out and args.out.is_dir():
         raise BadSetting(f"--out {args.out} is a folder; give the name of a file")
     if resume:
-        job = _refuse_changes(args, folder, settings)
+        job = _refuse_changes(args, folder, {**settings, **curriculum})
     elif not args.game:
         raise BadSetting("which game? for example: nebel solve leduc --with dcfr+ (nebel games lists them)")
     else:
-        job = Job(args.game, method, **choices, settings=settings)
+        job = Job(args.game, method, **choices, settings=settings, curriculum=curriculum or None)
+    stages: list[dict[str, Any]] = []
 
     def sized(sizing: Sizing, pace: float) -> None:
         cut = "with sure wins cut off, " if job.pone else ""
@@ -75,8 +82,16 @@ def run(args: argparse.Namespace) -> int:
             known = f"exploitability {news.verdict.exploitability:.3g}" if news.verdict else "too large to judge exactly"
             bar(news.share, f"{news.iterations:,} iterations, {known}")
 
+        def staged(stage: Stage, result: Result) -> None:
+            stages.append(_stage_facts(stage.name, result))
+            if not args.json:
+                say(_stage_text(stages[-1]))
+
         try:
-            result = solve(job, budget, folder, resume, sized, progress, args.checkpoint_every)
+            if job.curriculum:
+                result = solve_family(job, budget, folder, resume, sized, progress, args.checkpoint_every, staged)
+            else:
+                result = solve(job, budget, folder, resume, sized, progress, args.checkpoint_every)
         except KeyboardInterrupt:
             if folder:
                 say(f"stopped; nebel solve --resume {folder} goes on from the last checkpoint", to_error=True)
@@ -105,6 +120,8 @@ def run(args: argparse.Namespace) -> int:
         "bytes": result.sizing.bytes,
         "seconds_an_iteration": result.seconds / max(1, result.iterations),
     }
+    if stages:
+        facts |= {"curriculum": job.curriculum, "stages": stages}
     if result.certificate:
         facts |= _proof(result.certificate, args.out, folder, result.job.game)
     if args.json:
@@ -125,6 +142,22 @@ def _proof(certificate: Certificate, out: Path | None, folder: Path | None, game
     black, white = certificate.guarantees
     exact = str(certificate.value) if certificate.value is not None else None
     return {"certificate": str(path), "guarantees": [str(black), str(white)], "bounds": [float(black), float(1 - white)], "exact": exact}
+
+
+def _stage_facts(name: str, result: Any) -> dict[str, Any]:
+    return {
+        "stage": name,
+        "game": result.job.game,
+        "iterations": result.iterations,
+        "seconds": round(result.seconds, 6),
+        "histories_met": getattr(result.solver, "nodes", None),
+        "exploitability": result.verdict.exploitability if result.verdict else None,
+    }
+
+
+def _stage_text(facts: dict[str, Any]) -> str:
+    known = "not judged" if facts["exploitability"] is None else f"exploitability {figure(facts['exploitability'])}"
+    return f"{facts['stage']}: {facts['iterations']:,} iterations in {facts['seconds']:.2f} s, {known}"
 
 
 def _folder(args: argparse.Namespace) -> tuple[Path | None, bool]:
@@ -153,7 +186,7 @@ def _refuse_changes(args: argparse.Namespace, folder: Path | None, settings: dic
     if args.game and load(args.game).string != held.game:
         raise BadSetting(f"the run in {folder} is about {held.game}, not {args.game}")
     for name, value in {**asked, **settings}.items():
-        before = dataclasses.asdict(held).get(name, held.settings.get(name))
+        before = {**dataclasses.asdict(held), **held.settings, **(held.curriculum or {})}.get(name)
         if value is not None and value != before and not (name == "recall" and value == "imperfect"):
             raise BadSetting(f"the run in {folder} has {name} {before}, not {value}; leave it out to go on, or start a new run")
     return held

@@ -30,12 +30,11 @@ def borrow(game: BaseGame, smaller: BaseGame, recall: str) -> tuple[BaseGame, st
     """
     if game.fingerprint == smaller.fingerprint:
         return game, recall
-    related = type(game) is type(smaller) and game.name == smaller.name != ""
-    if isinstance(game, Game) and isinstance(smaller, Game):
-        related &= game.state == smaller.state and game.actions == smaller.actions
-    if not related:
-        raise BadSetting(f"{smaller.string} and {game.string} are no games of one family: states or moves are not the same")
-    if recall == PERFECT or not isinstance(game, Game):
+    if game.name != smaller.name or not game.name:
+        raise BadSetting(f"{smaller.string} and {game.string} are not games of one family")
+    if recall == PERFECT:
         return game, recall
+    if not isinstance(game, Game) or not isinstance(smaller, Game) or game.state != smaller.state or game.actions != smaller.actions:
+        raise BadSetting(f"by {recall} recall {game.string} cannot be seen as {smaller.string}: their states or moves are not the same")
     name = f"{recall} of {smaller.string}"
     return dataclasses.replace(game, glances={**game.glances, name: smaller.glances[recall]}), name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from nebel.core.errors import BadFile, BadSetting
-from nebel.core.game import BaseGame
+from nebel.core.game import BaseGame, Game
 from nebel.core.kin import borrow
 from nebel.core.registry import load
 from nebel.policy.table import TablePolicy
@@ -22,7 +22,9 @@ def adopt(game: BaseGame, policy: TablePolicy) -> tuple[BaseGame, TablePolicy]:
     smaller = load(policy.game)
     policy.check_game(smaller)
     try:
+        if isinstance(game, Game) and isinstance(smaller, Game) and game.actions != smaller.actions:
+            raise BadSetting("their moves are not the same")
         larger, recall = borrow(game, smaller, policy.recall)
     except BadSetting as error:
-        raise BadFile(f"this policy was made for {policy.game}, not for {game.string}") from error
+        raise BadFile(f"this policy was made for {policy.game}, not for {game.string} ({error})") from error
     return larger, replace(policy, game=game.string, fingerprint=game.fingerprint, recall=recall, missing="uniform")

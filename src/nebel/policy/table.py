@@ -142,14 +142,19 @@ def _lay(table: Shares, side: Side) -> tuple[Reals, int]:
     return strategy, int(side.states - np.count_nonzero(known))
 
 
-def sorted_shares(keys: Longs, width: Longs, move: Longs, share: Reals) -> Shares:
-    """A player's table from rows in any order (`move` and `share` in the order of `keys`)."""
+def sort_rows(keys: Longs, width: NDArray[np.integer]) -> tuple[Longs, Longs, Longs]:
+    """Of rows in any order with so many moves each: the keys in ascending order, where their moves begin, and where each move stood."""
     order = np.argsort(keys, kind="stable")
     start = np.cumsum(width) - width
     first = np.zeros(len(keys) + 1, np.int64)
     np.cumsum(width[order], out=first[1:])
-    source = np.repeat(start[order] - first[:-1], width[order]) + np.arange(first[-1])
-    return Shares(keys[order], first, move[source].astype(np.int64), share[source])
+    return keys[order], first, np.repeat(start[order] - first[:-1], width[order]) + np.arange(first[-1])
+
+
+def sorted_shares(keys: Longs, width: NDArray[np.integer], move: Longs, share: Reals) -> Shares:
+    """A player's table from rows in any order (`move` and `share` in the order of `keys`)."""
+    keys, first, source = sort_rows(keys, width)
+    return Shares(keys, first, move[source].astype(np.int64), share[source])
 
 
 def from_tree(tree: Tree, strategies: tuple[Reals, Reals], facts: dict[str, Any] | None = None) -> TablePolicy:

@@ -24,6 +24,7 @@ from nebel.core.rule import kernel, parallel_kernel, prange, rule
 from nebel.core.sequence import Half, halves, spread, uniform_strategy, weigh
 from nebel.core.tree import Side, Tree
 from nebel.policy.table import TablePolicy, from_tree
+from nebel.solve.heritage import Held, Heritage, lay_down, sorted_held
 
 Reals = NDArray[np.float64]
 
@@ -201,6 +202,21 @@ class FullWidth:
 
     def policy(self, facts: dict[str, Any]) -> TablePolicy:
         return from_tree(self.tree, self.strategies(), facts)
+
+    def held(self) -> tuple[Held, Held]:
+        """Regrets and sums, for a solver of a larger game."""
+        first, second = (
+            sorted_held(side.keys, np.diff(side.row), side.move, table.regret, table.average)
+            for side, table in zip(self.tree.sides, self._tables, strict=True)
+        )
+        return first, second
+
+    def inherit(self, heritage: Heritage) -> None:
+        """Begin with what was learned in a smaller game."""
+        for side, table, (regret, total) in zip(self.tree.sides, self._tables, lay_down(heritage, self.tree), strict=True):
+            table.regret[:], table.average[:] = regret, total
+            table.strategy[:] = shares_of(side.row, np.maximum(regret, 0.0))
+        self._refresh()
 
     def save(self) -> dict[str, NDArray[Any]]:
         return {f"{name}{p}": getattr(self._tables[p], name) for p in range(2) for name in ("regret", "strategy", "average")}

@@ -21,6 +21,7 @@ from nebel.policy.io import save_policy
 from nebel.policy.table import TablePolicy, sorted_shares
 from nebel.solve.cfr import FullWidth
 from nebel.solve.double_oracle import MET, DoubleOracle
+from nebel.solve.heritage import Heritage
 from nebel.solve.maximin import Maximin
 from nebel.solve.merged import MergedStates
 from nebel.solve.run import Budget, Folder, Job, Progress, Solver
@@ -37,6 +38,7 @@ class Result:
     seconds: float
     verdict: Verdict | None
     policy: TablePolicy
+    solver: Solver
     certificate: Certificate | None = None
 
 
@@ -90,8 +92,10 @@ def solve(
     sized: Callable[[Sizing, float], None] = lambda sizing, pace: None,
     progress: Callable[[Progress], None] = lambda progress: None,
     checkpoint_every: float = 10.0,
+    heritage: Heritage | None = None,
 ) -> Result:
-    """Solve a game. With a folder the run can be killed at any moment and resumed to the same result."""
+    """Solve a game, perhaps from what was learned in a smaller one. With a folder the run can be killed at any moment and resumed
+    to the same result."""
     budget = budget or Budget()
     run = Folder(folder) if folder else None
     then = ""
@@ -109,6 +113,10 @@ def solve(
     played = pruned.pruned(game) if job.pone else game
     sizing = size_up(played, job.method, job.recall, job.memory)
     solver = make_solver(game, played, job, sizing)
+    if heritage:
+        if not isinstance(solver, (FullWidth, Sampled)) or job.pone:
+            raise BadSetting(f"a curriculum is for tabular methods without --pone, not for {job.method} on {job.game}")
+        solver.inherit(heritage)
     judge = make_judge(game, job, sizing, solver)
     if budget == Budget():
         hour = Budget(seconds=3600.0, until=MET)
@@ -131,7 +139,7 @@ def solve(
     certificate = solver.certificate() if isinstance(solver, DoubleOracle) else None
     if run and certificate:
         write_certificate(certificate, run.path / "certificate.json")
-    return Result(job, sizing, solver.iterations, clock.seconds, verdict, policy, certificate)
+    return Result(job, sizing, solver.iterations, clock.seconds, verdict, policy, solver, certificate)
 
 
 class _Loop:

@@ -55,6 +55,7 @@ class Job:
     memory: float = 4.0
     pone: bool = False  # sure wins of Dark Hex are not played out, and their moves are added to the policy at the end
     settings: dict[str, Any] = field(default_factory=dict)
+    curriculum: dict[str, Any] | None = None  # of a run through a family of games: which, and what is carried on
 
 
 class Progress(NamedTuple):

@@ -18,9 +18,10 @@ from nebel.core.rule import kernel
 from nebel.core.tree import Tree
 from nebel.policy.table import Reals, Shares, TablePolicy, from_tree, sorted_shares
 from nebel.solve.cfr import shares_of
+from nebel.solve.heritage import Held, Heritage, lay_down, sorted_held
 from nebel.solve.mccfr import deep_sampler, outcome_sampler
 from nebel.solve.settings import Sampling
-from nebel.solve.walk import LOST, POOL, TREE_WALKER, USED, RuleWorld, apart, rule_walker, rule_world, tree_world
+from nebel.solve.walk import LOST, POOL, TREE_WALKER, USED, RuleWorld, Walker, apart, rule_walker, rule_world, tree_world
 
 BYTES_A_PLACE = 8 * 3 + 1 + 4  # regret, average, pending or baseline; owner; move
 FIRST_SLOTS = 1 << 16
@@ -57,20 +58,61 @@ class Sampled:
             width, depth = int(tree.nodes.breadth.max()), tree.depth
             walker, world = TREE_WALKER, tree_world(tree)
             self._worlds: list[Any] = [world._replace(at=apart(world.at.shape)) for _ in self._rngs]
+            self._pool = np.zeros(2 * places)
         else:
             assert isinstance(game, Game)
             places = max(memory // BYTES_A_PLACE, 4 * game.width)
             width, depth = game.width, game.depth
             walker, shared = rule_walker(game, recall), rule_world(game, depth + 2, _first_slots(walked, memory), places)
             self._share(shared)
+            self._pool = shared.pool
         self._shape = (depth, width)
-        # zeros cost no memory before they are written to, so the pool can be as large as it may ever become
-        self._pool = np.zeros(2 * places)
         self._extra = np.zeros(places)
-        if settings.kind == "outcome":
-            self._run = outcome_sampler(walker)
-        else:
-            self._run = deep_sampler(walker, settings.kind == "external")
+        self._make_kernel(walker)
+
+    def _make_kernel(self, walker: Walker) -> None:
+        kind = self.settings.kind
+        self._run = outcome_sampler(walker) if kind == "outcome" else deep_sampler(walker, kind == "external")
+
+    def inherit(self, heritage: Heritage) -> None:
+        """Begin with what was learned in a smaller game: at once on a tree, else whenever a new information state is met."""
+        if self.tree is None:
+            self._make_kernel(rule_walker(self.game, self.recall, heritage))
+            self._worlds = [w._replace(old=heritage.held) for w in self._worlds]
+            return
+        regrets, sums = self._places()
+        laid = lay_down(heritage, self.tree)
+        self._pool[regrets] = np.concatenate([regret for regret, _ in laid])
+        self._pool[sums] = np.concatenate([total for _, total in laid])
+
+    def held(self) -> tuple[Held, Held]:
+        """Regrets and sums, for a solver of a larger game."""
+        _, width = self._rows()
+        regrets, sums = self._places()
+        first, second = (
+            sorted_held(keys, width[mine], move, self._pool[regrets[spots]], self._pool[sums[spots]])
+            for keys, mine, spots, move in self._owned(width)
+        )
+        return first, second
+
+    def _owned(self, width: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], Any, Any, NDArray[np.int64]]]:
+        """For each player: keys of information states, which rows of `_rows` and which places in them are theirs, and the moves."""
+        row = np.append(0, np.cumsum(width))
+        if self.tree is not None:
+            first, second = self.tree.sides
+            yield first.keys, slice(first.states), slice(len(first.move)), first.move
+            yield second.keys, slice(first.states, None), slice(len(first.move), None), second.move
+            return
+        world = self._worlds[0]
+        slots = np.flatnonzero(world.table[::2])
+        slots = slots[np.argsort(world.table[2 * slots + 1])]  # in the order of the pool
+        key, place = world.table[2 * slots], world.table[2 * slots + 1] - 1
+        move = world.moves[np.repeat((place >> 1) - row[:-1], width) + np.arange(row[-1])]
+        owner = world.owner[place >> 1]
+        for p in range(2):
+            mine = owner == p
+            spots = np.repeat(mine, width)
+            yield key[mine] if self.recall == PERFECT else (key[mine] - p - 1) >> 1, mine, spots, move[spots]
 
     @staticmethod
     def _set_apart(rows: Iterable[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
@@ -83,7 +125,8 @@ class Sampled:
     def _share(self, shared: RuleWorld) -> None:
         """A world for each thread: private stacks, one table."""
         own = [rule_world(self.game, len(shared.states), 1, 1) for _ in self._rngs]
-        self._worlds = [w._replace(table=shared.table, counts=shared.counts, owner=shared.owner, moves=shared.moves) for w in own]
+        common = {name: getattr(shared, name) for name in ("table", "counts", "owner", "moves", "pool", "old")}
+        self._worlds = [w._replace(**common) for w in own]
 
     def prepare(self) -> None:
         """Compile, or load what was compiled."""
@@ -142,9 +185,7 @@ class Sampled:
 
     def _discount(self, epoch: int) -> None:
         """DCFR(1.5, 0, 2) at the end of a period."""
-        place, width = self._rows()
-        regrets = np.repeat(place - np.cumsum(width) + width, width) + np.arange(width.sum())
-        sums = regrets + np.repeat(width, width)
+        regrets, sums = self._places()
         held = self._pool[regrets]
         self._pool[regrets] = held * np.where(held > 0, epoch**1.5 / (epoch**1.5 + 1), 0.5)
         self._pool[sums] *= (epoch / (epoch + 1)) ** 2
@@ -160,8 +201,13 @@ class Sampled:
 
     def _sums(self) -> Reals:
         """The sums of the average strategy, information state after information state in the order of `_rows`."""
+        return self._pool[self._places()[1]]
+
+    def _places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where the regrets and where the sums stand in the pool, information state after information state in the order of `_rows`."""
         place, width = self._rows()
-        return self._pool[np.repeat(place + width - np.cumsum(width) + width, width) + np.arange(width.sum())]
+        regrets = np.repeat(place - np.cumsum(width) + width, width) + np.arange(width.sum())
+        return regrets, regrets + np.repeat(width, width)
 
     def strategies(self) -> tuple[Reals, Reals]:
         """The average strategies on the tree, by table place."""
@@ -176,20 +222,10 @@ class Sampled:
         return TablePolicy(self.game.string, self.game.fingerprint, self.recall, (first, second), "uniform", facts)
 
     def _tables(self) -> Iterator[Shares]:
-        world = self._worlds[0]
-        held = np.flatnonzero(world.table[::2])
-        held = held[np.argsort(world.table[2 * held + 1])]  # in the order of the pool
-        key = world.table[2 * held]
-        place, width = self._rows()
-        row = np.append(0, np.cumsum(width))
-        share = shares_of(row, self._sums())
-        move = world.moves[np.repeat((place >> 1) - row[:-1], width) + np.arange(row[-1])]
-        owner = world.owner[place >> 1]
-        for p in range(2):
-            mine = owner == p
-            spots = np.repeat(mine, width)
-            keys = key[mine] if self.recall == PERFECT else (key[mine] - p - 1) >> 1
-            yield sorted_shares(keys, width[mine], move[spots], share[spots])
+        _, width = self._rows()
+        share = shares_of(np.append(0, np.cumsum(width)), self._sums())
+        for keys, mine, spots, move in self._owned(width):
+            yield sorted_shares(keys, width[mine], move, share[spots])
 
     def save(self) -> dict[str, NDArray[Any]]:
         arrays: dict[str, NDArray[Any]] = {"rng": np.array(self._rngs), "nodes": np.array([self.nodes])}

@@ -21,11 +21,14 @@ from numpy.typing import NDArray
 
 from nebel.core.atomic import claim, fetch_add
 from nebel.core.game import Game
+from nebel.core.keys import find
+from nebel.core.kin import borrow
 from nebel.core.recall import PERFECT, blank_memory, remember_move, remember_sight
 from nebel.core.rng import mix
 from nebel.core.rule import rule
 from nebel.core.tree import Tree
 from nebel.core.unfold import look_away
+from nebel.solve.heritage import NOTHING, Heritage
 
 USED, POOL, LOST = 0, 1, 2
 """What a table counts: slots taken, numbers taken from the pool, and information states that found no room."""
@@ -71,6 +74,8 @@ class RuleWorld(NamedTuple):
     counts: Any
     owner: Any  # by half the place in the pool: whose information state begins there
     moves: Any  # by half the place in the pool: which move
+    pool: Any
+    old: Any  # for each player, what new information states take over
 
 
 @rule
@@ -126,10 +131,36 @@ def tree_world(tree: Tree) -> TreeWorld:
     return TreeWorld(apart((tree.depth + 2,)), nodes.turn, nodes.first, nodes.breadth, nodes.odds, nodes.score, row)
 
 
-def rule_walker(game: Game, recall: str) -> Walker:
+@rule
+def no_heritage(w: RuleWorld, d: int, p: int, place: int, n: int) -> None:
+    """New information states begin with nothing."""
+
+
+def taking_over(game: Game, heritage: Heritage) -> Any:
+    """A rule that fills the row of a new information state with what a smaller game's holds."""
+    larger, recall = borrow(game, heritage.game, heritage.recall)
+    perfect = recall == PERFECT
+    look = look_away if perfect else larger.glances[recall].look
+
+    @rule
+    def take_over(w: RuleWorld, d: int, p: int, place: int, n: int) -> None:
+        key: Any = w.memory[d, p] if perfect else np.int64(look(w.states[d], p))
+        at = find(w.old[p].keys, key)
+        if at < 0:
+            return
+        for j in range(w.old[p].first[at], w.old[p].first[at + 1]):
+            for i in range(n):
+                if w.legal[d, i] == w.old[p].move[j]:
+                    w.pool[place + i], w.pool[place + n + i] = w.old[p].regret[j], w.old[p].total[j]
+
+    return take_over
+
+
+def rule_walker(game: Game, recall: str, heritage: Heritage | None = None) -> Walker:
     start, turn, moves, play, score, odds = game.rules
     perfect = recall == PERFECT
     look = look_away if perfect else game.glances[recall].look
+    take_over = taking_over(game, heritage) if heritage else no_heritage
 
     @rule
     def begin(w: RuleWorld) -> None:
@@ -180,6 +211,7 @@ def rule_walker(game: Game, recall: str) -> Walker:
                     w.owner[place >> 1] = p
                     for i in range(n):
                         w.moves[(place >> 1) + i] = w.legal[d, i]
+                    take_over(w, d, p, place, n)
                     fetch_add(w.table, 2 * slot + 1, place + 1)
                     return place
                 continue
@@ -219,4 +251,6 @@ def rule_world(game: Game, depth: int, slots: int, rows: int) -> RuleWorld:
         counts=counts,
         owner=np.zeros(rows, np.int8),
         moves=np.zeros(rows, np.int32),
+        pool=np.zeros(2 * rows),  # costs no memory before it is written to, so it can be as large as it may ever become
+        old=(NOTHING, NOTHING),
     )

@@ -1,0 +1,108 @@
+"""Curriculum learning: the games of an ordered family one after the other, each from what was learned in the one before.
+
+Cheng Yi, Tomoyuki Kaneko. Improving Counterfactual Regret Minimization Agents Training in Card Game Cheat Using Ordered
+Abstraction. 2021. Where it departs: the first strategy of a stage follows from the carried regrets, and is not set to the
+carried average; the average goes on with the carried sums.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+from nebel.core.errors import BadFile, BadSetting
+from nebel.core.game import BaseGame
+from nebel.core.kin import borrow, variant
+from nebel.core.registry import load, text_of
+from nebel.core.settings import Settings, setting
+from nebel.core.state import resolve_recall
+from nebel.policy.io import read_arrays, save_policy
+from nebel.solve.cfr import FullWidth
+from nebel.solve.drive import Result, solve
+from nebel.solve.heritage import Heritage
+from nebel.solve.run import Budget, Folder, Job, Progress
+from nebel.solve.sampled import Sampled
+from nebel.solve.size import Sizing
+
+
+@dataclass(frozen=True)
+class Curriculum(Settings):
+    """Which games, and what each takes over from the one before."""
+
+    curriculum: str | None = setting(None, "solve a family in order, for example hp=1..5 or turns=2,4,6; budgets are for each stage")
+    carry_regrets: float = setting(1.0, "carried regrets are multiplied by this (0: none are carried)", 0, 1000)
+    carry_average: float = setting(1.0, "carried sums of the average are multiplied by this (0: the average begins anew)", 0, 1000)
+
+
+class Stage:
+    """A game of the family."""
+
+    def __init__(self, option: str, value: str, game: BaseGame) -> None:
+        self.name, self.game = f"{option}={value}", game
+
+
+def stages(game: BaseGame, text: str) -> list[Stage]:
+    """The games that `option=first..last` or `option=a,b,c` names; the last must be the game itself."""
+    match = re.fullmatch(r"(\w+)=(?:(\d+)\.\.(\d+)|(\w+(?:,\w+)*))", text)
+    if not match:
+        raise BadSetting(f"--curriculum {text} is not understood; write option=first..last or option=a,b,c, for example hp=1..5")
+    option, low, high, listed = match.groups()
+    values = listed.split(",") if listed else [str(value) for value in range(int(low), int(high) + 1)]
+    if not values:
+        raise BadSetting(f"--curriculum {text} is empty: {low} is more than {high}")
+    family = [Stage(option, value, variant(game, option, value)) for value in values]
+    if family[-1].game.fingerprint != game.fingerprint:
+        own = f"{option}={text_of(game.options[option])}"
+        raise BadSetting(f"--curriculum {text} ends at {family[-1].name}, but the game to solve, {game.string}, has {own}; end it there")
+    return family
+
+
+def solve_family(
+    job: Job,
+    budget: Budget,
+    folder: Path | None = None,
+    resume: bool = False,
+    sized: Callable[[Sizing, float], None] = lambda sizing, pace: None,
+    progress: Callable[[Progress], None] = lambda progress: None,
+    checkpoint_every: float = 10.0,
+    done: Callable[[Stage, Result], None] = lambda stage, result: None,
+) -> Result:
+    """Solve the games of `job.curriculum` in order; returns the result of the last, which is the game itself. With a folder each
+    stage has a folder of its own in it."""
+    game = load(job.game)
+    chosen = Curriculum(**(job.curriculum or {}))
+    family = stages(game, chosen.curriculum or "")
+    recall = resolve_recall(game, job.recall)
+    for smaller, larger in pairwise(family):
+        borrow(larger.game, smaller.game, recall)  # refuses before anything is computed
+    run = Folder(folder) if folder else None
+    if run and not resume:
+        run.begin(replace(job, game=game.string, curriculum=asdict(chosen)), game.fingerprint)
+    heritage, result = None, None
+    for stage in family:
+        own = folder / stage.name if folder else None
+        here = replace(job, game=stage.game.string, curriculum=None)
+        again = resume and own is not None and (own / "run.json").exists()
+        limit = _spent(own) if again and own and (own / "policy.nebel").exists() else budget
+        result = solve(here, limit, own, again, sized, progress, checkpoint_every, heritage)
+        done(stage, result)
+        if not isinstance(result.solver, (FullWidth, Sampled)):
+            raise BadSetting(f"a curriculum is for tabular methods, not for {job.method}")
+        heritage = Heritage(stage.game, recall, result.solver.held()).scaled(chosen.carry_regrets, chosen.carry_average)
+    assert result is not None
+    facts = {**result.policy.facts, **asdict(chosen)}
+    result = replace(result, job=replace(job, game=game.string, recall=recall), policy=replace(result.policy, facts=facts))
+    if folder:
+        save_policy(result.policy, folder / "policy.nebel")
+    return result
+
+
+def _spent(folder: Path) -> Budget:
+    """The budget of a stage that is finished: as many iterations as it had."""
+    _, header = read_arrays(folder / "checkpoint" / "state.safetensors", "checkpoint")
+    if not header.get("iterations"):
+        raise BadFile(f"{folder} is damaged: its checkpoint does not say how many iterations it holds")
+    return Budget(iterations=int(header["iterations"]))

@@ -1,0 +1,85 @@
+"""What a solver of a larger game takes over from one of a smaller game of the same family: regrets and sums of the average.
+
+Each information state of the larger game has one of the smaller in which it lies, found by the smaller game's glance (of
+perfect recall: the same observations). Moves are matched by their numbers; what has no counterpart begins with nothing.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nebel.core.game import BaseGame
+from nebel.core.kin import borrow
+from nebel.core.recall import PERFECT
+from nebel.core.tree import Tree, grow
+from nebel.policy.table import Longs, Reals, sort_rows
+
+
+class Held(NamedTuple):
+    """One player's rows, keys in ascending order; the moves of key i stand at first[i] .. first[i+1]-1."""
+
+    keys: Longs
+    first: Longs
+    move: Longs
+    regret: Reals
+    total: Reals  # of the average strategy
+
+
+class Heritage(NamedTuple):
+    """What a solver of `game` has learned under a recall, for both players."""
+
+    game: BaseGame
+    recall: str
+    held: tuple[Held, Held]
+
+    def scaled(self, regrets: float, average: float) -> Heritage:
+        first, second = (held._replace(regret=held.regret * regrets, total=held.total * average) for held in self.held)
+        return self._replace(held=(first, second))
+
+
+NOTHING = Held(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
+
+
+def sorted_held(keys: Longs, width: NDArray[np.integer], move: Longs, regret: Reals, total: Reals) -> Held:
+    """From rows in any order."""
+    keys, first, source = sort_rows(keys, width)
+    return Held(keys.astype(np.int64), first, move[source].astype(np.int64), regret[source], total[source])
+
+
+def lay_down(heritage: Heritage, tree: Tree) -> list[tuple[Reals, Reals]]:
+    """For each player, by table place of the tree: the regrets and sums that are taken over, 0 where there are none."""
+    laid = []
+    for p, keys in enumerate(_old_keys(heritage, tree)):
+        held, side = heritage.held[p], tree.sides[p]
+        row = np.repeat(np.arange(side.states), np.diff(side.row))
+        at = np.searchsorted(held.keys, keys)
+        known = np.zeros(side.states, np.bool_)
+        inside = at < len(held.keys)
+        known[inside] = held.keys[at[inside]] == keys[inside]
+        span = 1 + int(max(side.move.max(initial=0), held.move.max(initial=0)))
+        codes = np.repeat(np.arange(len(held.keys)), np.diff(held.first)) * span + held.move
+        order = np.argsort(codes)
+        wanted = at[row] * span + side.move
+        spot = np.minimum(np.searchsorted(codes[order], wanted), max(0, len(codes) - 1))
+        regret, total = np.zeros(len(side.move)), np.zeros(len(side.move))
+        if len(codes):
+            hit = known[row] & (codes[order[spot]] == wanted)
+            regret[hit], total[hit] = held.regret[order[spot[hit]]], held.total[order[spot[hit]]]
+        laid.append((regret, total))
+    return laid
+
+
+def _old_keys(heritage: Heritage, tree: Tree) -> list[Longs]:
+    """For each player, by information state: the key of the smaller game's information state in which it lies."""
+    game, recall = borrow(tree.game, heritage.game, heritage.recall)
+    if recall in (PERFECT, tree.recall):
+        return [side.keys for side in tree.sides]
+    found = []
+    for side, seen in zip(tree.sides, grow(game, recall, tree.histories).sides, strict=True):
+        keys = np.zeros(side.states, np.int64)
+        keys[side.state] = seen.points.glance
+        found.append(keys)
+    return found
