@@ -18,6 +18,7 @@ from nebel.core.game import CHANCE, END
 from nebel.core.rule import kernel
 from nebel.core.tree import Tree, grow, measure
 from nebel.games import cheat as module
+from nebel.games import packed
 from nebel.judge.best_response import Judge
 from nebel.solve.cfr import FullWidth
 
@@ -313,12 +314,12 @@ def dealt(game: Any) -> dict[Any, float]:
 @pytest.mark.parametrize("alike", [False, True])
 def test_a_deal_card_by_card_is_the_same_deal(alike: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     at_once = dealt(module.cheat(alike=alike))
-    monkeypatch.setattr(module, "MOST_DEALS", 0)
+    monkeypatch.setattr(packed, "MOST_DEALS", 0)
     assert dealt(module.cheat(alike=alike)) == pytest.approx(at_once)
 
 
 def test_a_deal_card_by_card_has_the_same_value(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_DEALS", 0)
+    monkeypatch.setattr(packed, "MOST_DEALS", 0)
     game = module.cheat(hp=1, starter=0)
     assert [game.name_of_outcome(i) for i in game.options_at(game.begin())] == ["As", "Ah", "2s", "2h", "3s", "3h"]
     check_value(game, 1 / 45)

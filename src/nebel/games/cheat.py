@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from math import comb, prod
 from typing import Any, Literal
 
@@ -16,7 +15,7 @@ from nebel.core.rule import rule
 from nebel.games.packed import RANKS, SUITS, Deck, arithmetic
 from nebel.games.table import Piece, back, seats, slot, table, words
 
-MOST_CARDS, MOST_DEALS = 52, 10_000
+MOST_CARDS = 52
 ENDLESS = 1 << 20
 """Health points of those who cannot run out of them."""
 
@@ -34,7 +33,7 @@ KEY = (1 << 62) - 1
 def brief(text: str) -> dict[str, str]:
     """`cheat:3` is Mini-Cheat with 3 health points, `cheat:large` the game of 7 ranks in 4 suits, 12 cards each."""
     if text == "large":
-        return {"ranks": "7", "suits": "4", "hand": "12"}
+        return {"ranks": "7", "suits": "4", "hand": "12", "alike": "true", "put": "counts"}
     if not text.isdecimal():
         raise UnknownGame(f"cheat:{text} is not understood; write cheat:HEALTH, for example cheat:3, or cheat:large")
     return {"hp": text}
@@ -43,7 +42,6 @@ def brief(text: str) -> dict[str, str]:
 def _check(ranks: int, suits: int, hand: int, hp: int | None, most: int, limit: int | None) -> None:
     def refuse(why: str) -> None:
         raise UnknownGame(f"cheat: {why}")
-
     if not 1 <= ranks <= len(RANKS) or not 1 <= suits <= len(SUITS) or ranks * suits > MOST_CARDS:
         limits = f"there are 1 to {len(RANKS)} ranks, 1 to {len(SUITS)} suits, and at most {MOST_CARDS} cards"
         refuse(f"{ranks} ranks in {suits} suits are not possible; {limits}")
@@ -68,27 +66,52 @@ def cheat(
     starter: Literal["random", 0, 1] = "random",
     limit: int | None = None,
     alike: bool = False,
+    put: Literal["cards", "counts"] = "cards",
 ) -> Game:
     """Put down cards face down as the rank that is on, truly or not; who loses a challenge takes the pile and loses a health point."""
     most = min(suits if max_discard is None else max_discard, 2 * hand)
     _check(ranks, suits, hand, hp, most, limit)
     turns = limit if limit is not None else LONG_GAME if hp is None else 0  # 0: no limit
     deck = Deck(ranks, suits, alike)
-    count, holds, of_rank, both, spare = arithmetic(deck)
+    count, holds, of_rank, both, spare, take = arithmetic(deck)
     whole, bits = deck.all, deck.bits
     rank_mask = (1 << bits) - 1
-    packs = deck.packs(most)
-    discards = np.array([pack for pack, _ in packs], int64)
-    sizes = np.array([size for _, size in packs], int64)
-    believe, challenge = len(packs), len(packs) + 1
-    deals = _deals(deck, hand, [0, 1] if starter == "random" else [starter])
-    one_by_one = not len(deals[0])
-    deal_starter, deal_first, deal_second, deal_odds = deals
+    by_card = put == "cards"
+    packs = deck.packs(most) if by_card else []
+    discards = np.array(packs, int64)
+    numbers = [(true, size - true) for size in range(1, most + 1) for true in range(size, -1, -1)]  # of the rank on, and others
+    trues, others_put = np.array(numbers, int64).T.copy()
+    believe = len(packs) or len(numbers)
+    challenge = believe + 1
+    waits = [next((w for w in range(1, ranks) if 2 * w % ranks == ahead), ranks) for ahead in range(ranks)]
+    late = np.array(sorted(range(1, ranks), key=lambda ahead: -waits[ahead]), int64)  # ranks ahead; the last to be asked for first
+    deal_starter, deal_first, deal_second, deal_odds = deck.deals(hand, [0, 1] if starter == "random" else [starter])
+    one_by_one = not len(deal_odds)
     units = np.array(deck.kinds, int64)
     kinds = len(units)
     full = ENDLESS if hp is None else hp
-    known_hp = hp or 0
-    in_play = 2 * hand
+    known_hp, in_play = hp or 0, 2 * hand
+
+    @rule
+    def can_put(s: Record, move: int) -> bool:
+        held = s.hand[s.turn]
+        if by_card:
+            return holds(held, discards[move])
+        fit = of_rank(held, s.rank)
+        return trues[move] <= fit and others_put[move] <= count(held) - fit
+
+    @rule
+    def pack_of(s: Record, move: int) -> int:
+        """The cards that a move puts down. Where players say numbers only, others go of the ranks that they will be asked for last."""
+        if by_card:
+            return discards[move]
+        held, pack, more = s.hand[s.turn], take(s.hand[s.turn], s.rank, trues[move]), others_put[move]
+        for i in range(len(late)):
+            rank = (s.rank + late[i]) % ranks
+            n = min(more, of_rank(held, rank))
+            pack += take(held, rank, n)
+            more -= n
+        return pack
 
     @rule
     def lie(s: Record) -> bool:
@@ -132,9 +155,8 @@ def cheat(
         if s.last:
             out[0], out[1] = believe, challenge
             return 2
-        held = s.hand[s.turn]
-        for i in range(len(discards)):
-            if holds(held, discards[i]):
+        for i in range(believe):
+            if can_put(s, i):
                 out[n] = i
                 n += 1
         return n
@@ -196,8 +218,8 @@ def cheat(
             deal(s, move, seen)
             return
         if s.last == 0:
-            s.last = discards[move]
-            s.claim = sizes[move]
+            s.last = pack_of(s, move)
+            s.claim = count(s.last)
             s.hand[s.by] -= s.last
             s.pile += s.last
             s.mine[s.by] += s.last
@@ -235,7 +257,9 @@ def cheat(
             possible = min(possible, of_rank(s.theirs[me], s.rank) + unknown)
             return challenge if s.claim > possible or s.hand[other] == 0 else believe
         fitting = s.hand[me] & (rank_mask << (bits * s.rank))
-        choice = fitting if fitting else s.hand[me]
+        if not by_card:
+            return 0 if fitting else 1
+        choice = fitting or s.hand[me]
         which = int(u * count(choice))
         for i in range(kinds):  # the first discards are single cards
             if holds(choice, discards[i]):
@@ -244,16 +268,18 @@ def cheat(
                     return i
         return -1
 
-    spans = (1 << bits * ranks, 2, ranks, in_play + 1, most + 1)
+    spans = (1 << bits * ranks if by_card else (in_play + 1) ** 2, 2, ranks, in_play + 1, most + 1)
     packed = prod(spans) * (known_hp + 1) ** 2 <= KEY
 
     @rule
     def memoryless(s: Record, player: int) -> int:
-        held, answering = s.hand[player], 1 if s.last else 0
+        held, rank, answering = s.hand[player], s.rank, 1 if s.last else 0
+        if not by_card:  # which rank is on makes no difference
+            held, rank = of_rank(held, rank) * (in_play + 1) + count(held), 0
         others = count(s.hand[1 - player])
         if packed:
-            return (((held * 2 + answering) * ranks + s.rank) * (in_play + 1) + others) * (most + 1) + s.claim
-        return fold(fold(fold(fold(held, answering), s.rank), others), s.claim) & KEY
+            return (((held * 2 + answering) * ranks + rank) * (in_play + 1) + others) * (most + 1) + s.claim
+        return fold(fold(fold(fold(held, answering), rank), others), s.claim) & KEY
 
     @rule
     def with_health(s: Record, player: int, key: int) -> int:
@@ -276,7 +302,8 @@ def cheat(
         return fold(fold(fold(s.past, s.hand[player]), own), other) & KEY
 
     def move_name(move: int) -> str:
-        return {believe: "believe", challenge: "challenge"}.get(move) or deck.text(discards[move])
+        said = deck.text(packs[move]) if move < len(packs) else "+".join(map(str, numbers[move])) if move < believe else ""
+        return said or ("believe" if move == believe else "challenge")
 
     def outcome_name(outcome: int) -> str:
         if not one_by_one:
@@ -336,8 +363,10 @@ def cheat(
             key, part = divmod(key, span)
             parts.append(part)
         claim, others, rank, answering = parts
-        doing = f"asked to believe {claim} x {RANKS[rank]}" if answering else f"{RANKS[rank]} is on"
-        return f"{deck.text(key)}, {doing}, the other has {others}{points}"
+        what = RANKS[rank] if by_card else "the rank on"
+        doing = f"asked to believe {claim} x {what}" if answering else f"{what} is on" if by_card else "to put down"
+        held = deck.text(key) if by_card else f"{key % (in_play + 1)} cards, {key // (in_play + 1)} of the rank on"
+        return f"{held}, {doing}, the other has {others}{points}"
 
     def glance(look: Any, note: str, with_hp: bool | None = None) -> Glance:
         return Glance(look, lambda key: glance_text(key, with_hp), note) if packed and with_hp is not None else Glance(look, note=note)
@@ -351,10 +380,10 @@ def cheat(
             turn=int64, turns=int64, past=int64, dealt=int64, winner=int64,
         ),
         rules=Rules(start, turn, moves, play, score, odds),
-        actions=len(packs) + 2,
+        actions=believe + 2,
         outcomes=outcomes,
         depth=depth,
-        width=max(2, outcomes, min(len(packs), fullest)),
+        width=max(2, outcomes, min(believe, fullest)),
         most=1.0,
         move_name=move_name,
         outcome_name=outcome_name,
@@ -369,18 +398,3 @@ def cheat(
         view=view,
         svg=svg,
     )  # fmt: skip
-
-
-def _deals(deck: Deck, hand: int, starters: list[int]) -> tuple[Any, Any, Any, Any]:
-    """All deals: starter, hands and probability; none where they are so many that cards are dealt one by one."""
-    weight: dict[tuple[int, int, int], int] = {}
-    if comb(deck.cards, hand) * comb(deck.cards - hand, hand) * len(starters) <= MOST_DEALS:
-        cards = deck.physical()
-        for first in combinations(range(len(cards)), hand):
-            for second in combinations([i for i in range(len(cards)) if i not in first], hand):
-                for by in starters:
-                    key = by, sum(cards[i] for i in first), sum(cards[i] for i in second)
-                    weight[key] = weight.get(key, 0) + 1
-    table = np.array(list(weight), int64).reshape(-1, 3)
-    odds = np.array(list(weight.values()), float) / max(1, sum(weight.values()))
-    return table[:, 0].copy(), table[:, 1].copy(), table[:, 2].copy(), odds

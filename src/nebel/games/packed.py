@@ -10,6 +10,8 @@ from itertools import combinations, combinations_with_replacement
 from math import comb
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from nebel.core.errors import UnknownGame
 from nebel.core.rule import rule
 from nebel.games.table import Piece, card
@@ -17,7 +19,7 @@ from nebel.games.table import Piece, card
 RANKS, SUITS = "A23456789TJQK", "shdcxyz"
 SUIT_NAMES = {"s": "spade", "h": "heart", "d": "diamond", "c": "club"}
 FIELD = 4
-MOST_PACKS = 50_000
+MOST_PACKS, MOST_DEALS = 50_000, 10_000
 
 
 class Arithmetic(NamedTuple):
@@ -28,6 +30,7 @@ class Arithmetic(NamedTuple):
     of_rank(a, rank)  how many are of this rank
     both(a, b)        what there is at least if a is there, and b, which may be the same cards
     spare(a, b)       those of a that b does not account for
+    take(a, rank, n)  n of a's cards of this rank, the first ones
     """
 
     count: Callable[[Any], int]
@@ -35,6 +38,7 @@ class Arithmetic(NamedTuple):
     of_rank: Callable[[Any, Any], int]
     both: Callable[[Any, Any], int]
     spare: Callable[[Any, Any], int]
+    take: Callable[[Any, Any, Any], int]
 
 
 class Deck(NamedTuple):
@@ -64,19 +68,33 @@ class Deck(NamedTuple):
         """Every card of the deck, packed."""
         return [kind for kind in self.kinds for _ in range(self.suits if self.alike else 1)]
 
-    def packs(self, most: int) -> list[tuple[int, int]]:
-        """All different packs of 1 to `most` cards, each with its size; smaller ones first."""
+    def packs(self, most: int) -> list[int]:
+        """All different packs of 1 to `most` cards; smaller ones first."""
         pool, copies = range(len(self.kinds)), self.suits if self.alike else 1
         choose = combinations_with_replacement if self.alike else combinations
         kinds = len(pool)
         if sum(comb(kinds + size - 1 if self.alike else kinds, size) for size in range(1, most + 1)) > MOST_PACKS:
             raise UnknownGame(f"{most} of {self.cards} cards can be chosen in more than {MOST_PACKS:,} ways; put down fewer at a time")
         return [
-            (sum(self.kinds[i] for i in pick), size)
+            sum(self.kinds[i] for i in pick)
             for size in range(1, most + 1)
             for pick in choose(pool, size)
             if max(map(pick.count, pick)) <= copies
         ]
+
+    def deals(self, hand: int, starters: list[int]) -> tuple[Any, Any, Any, Any]:
+        """All ways to deal two hands: starters, hands and probabilities; empty where they are too many."""
+        weight: dict[tuple[int, int, int], int] = {}
+        if comb(self.cards, hand) * comb(self.cards - hand, hand) * len(starters) <= MOST_DEALS:
+            cards = self.physical()
+            for first in combinations(range(len(cards)), hand):
+                for second in combinations([i for i in range(len(cards)) if i not in first], hand):
+                    for by in starters:
+                        key = by, sum(cards[i] for i in first), sum(cards[i] for i in second)
+                        weight[key] = weight.get(key, 0) + 1
+        rows = np.array(list(weight), np.int64).reshape(-1, 3)
+        odds = np.array(list(weight.values()), float) / max(1, sum(weight.values()))
+        return rows[:, 0].copy(), rows[:, 1].copy(), rows[:, 2].copy(), odds
 
     def kinds_of(self, cards: int) -> list[int]:
         """The kinds of packed cards, one by one."""
@@ -131,4 +149,14 @@ def arithmetic(deck: Deck) -> Arithmetic:
     def both(cards: int, others: int) -> int:
         return cards + spare(others, cards)
 
-    return Arithmetic(count, holds, of_rank, both, spare)
+    @rule
+    def take(cards: int, rank: int, n: int) -> int:
+        if alike:
+            return n << (FIELD * rank)
+        left, pack = cards & (rank_mask << (bits * rank)), 0
+        for _ in range(n):
+            pack |= left & -left
+            left &= left - 1
+        return pack
+
+    return Arithmetic(count, holds, of_rank, both, spare, take)
