@@ -23,18 +23,32 @@ def variant(game: BaseGame, option: str, value: str) -> BaseGame:
     return load(f"{game.name}({','.join(f'{name}={text}' for name, text in changed.items())})")
 
 
+def same(game: BaseGame, other: BaseGame) -> bool:
+    """Whether two games are one. Fingerprints see only what random play meets, which 7 health points instead of 6 are not."""
+    return game.fingerprint == other.fingerprint and getattr(game, "depth", None) == getattr(other, "depth", None)
+
+
 def borrow(game: BaseGame, smaller: BaseGame, recall: str) -> tuple[BaseGame, str]:
     """The game with one more glance, by which a player sees it as the smaller game's players see that; and the glance's name.
 
     Perfect recall needs none: what was seen has the same name in all games of a family.
     """
-    if game.fingerprint == smaller.fingerprint:
+    if same(game, smaller):
         return game, recall
     if game.name != smaller.name or not game.name:
         raise BadSetting(f"{smaller.string} and {game.string} are not games of one family")
+    if not _moves_agree(game, smaller):
+        raise BadSetting(f"{game.string} cannot be seen as {smaller.string}: moves of the same number are not called the same")
     if recall == PERFECT:
         return game, recall
     if not isinstance(game, Game) or not isinstance(smaller, Game) or game.state != smaller.state or game.actions != smaller.actions:
         raise BadSetting(f"by {recall} recall {game.string} cannot be seen as {smaller.string}: their states or moves are not the same")
     name = f"{recall} of {smaller.string}"
     return dataclasses.replace(game, glances={**game.glances, name: smaller.glances[recall]}), name
+
+
+def _moves_agree(game: BaseGame, smaller: BaseGame) -> bool:
+    if not isinstance(game, Game) or not isinstance(smaller, Game):
+        return True
+    common = range(min(game.actions, smaller.actions))
+    return all(game.move_name(move) == smaller.move_name(move) for move in common)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from nebel.core.errors import BadFile, BadSetting
 from nebel.core.game import BaseGame, Game
-from nebel.core.kin import borrow
+from nebel.core.kin import borrow, same
 from nebel.core.registry import load
 from nebel.policy.table import TablePolicy
 
@@ -16,11 +16,14 @@ def adopt(game: BaseGame, policy: TablePolicy) -> tuple[BaseGame, TablePolicy]:
 
     A policy of a smaller game plays uniformly where it knows nothing.
     """
-    if policy.fingerprint == game.fingerprint or policy.game == game.string:
+    family = policy.game.partition("(")[0]
+    if policy.game == game.string or (policy.fingerprint == game.fingerprint and family != game.name):
         policy.check_game(game)
         return game, policy
     smaller = load(policy.game)
     policy.check_game(smaller)
+    if same(game, smaller):
+        return game, policy
     try:
         if isinstance(game, Game) and isinstance(smaller, Game) and game.actions != smaller.actions:
             raise BadSetting("their moves are not the same")

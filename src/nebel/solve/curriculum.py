@@ -15,7 +15,7 @@ from pathlib import Path
 
 from nebel.core.errors import BadFile, BadSetting
 from nebel.core.game import BaseGame
-from nebel.core.kin import borrow, variant
+from nebel.core.kin import borrow, same, variant
 from nebel.core.registry import load, text_of
 from nebel.core.settings import Settings, setting
 from nebel.core.state import resolve_recall
@@ -25,6 +25,7 @@ from nebel.solve.drive import Result, solve
 from nebel.solve.heritage import Heritage
 from nebel.solve.run import Budget, Folder, Job, Progress
 from nebel.solve.sampled import Sampled
+from nebel.solve.settings import METHODS, Sampling, Sweeping, as_dict, method_named
 from nebel.solve.size import Sizing
 
 
@@ -54,7 +55,7 @@ def stages(game: BaseGame, text: str) -> list[Stage]:
     if not values:
         raise BadSetting(f"--curriculum {text} is empty: {low} is more than {high}")
     family = [Stage(option, value, variant(game, option, value)) for value in values]
-    if family[-1].game.fingerprint != game.fingerprint:
+    if not same(family[-1].game, game):
         own = f"{option}={text_of(game.options[option])}"
         raise BadSetting(f"--curriculum {text} ends at {family[-1].name}, but the game to solve, {game.string}, has {own}; end it there")
     return family
@@ -75,26 +76,32 @@ def solve_family(
     game = load(job.game)
     chosen = Curriculum(**(job.curriculum or {}))
     family = stages(game, chosen.curriculum or "")
-    recall = resolve_recall(game, job.recall)
+    job = replace(job, game=game.string, method=method_named(job.method), recall=resolve_recall(game, job.recall))
+    settings = METHODS[job.method](**job.settings)
+    if not isinstance(settings, (Sweeping, Sampling)) or job.pone:
+        method = f"{job.method} with --pone" if job.pone else job.method
+        raise BadSetting(f"a curriculum is for tabular methods without --pone, for example --with cfr+, not for {method}")
+    job = replace(job, settings=as_dict(settings), curriculum=asdict(chosen))
     for smaller, larger in pairwise(family):
-        borrow(larger.game, smaller.game, recall)  # refuses before anything is computed
+        borrow(larger.game, smaller.game, job.recall)  # refuses before anything is computed
     run = Folder(folder) if folder else None
     if run and not resume:
-        run.begin(replace(job, game=game.string, curriculum=asdict(chosen)), game.fingerprint)
+        run.begin(job, game.fingerprint)
     heritage, result = None, None
     for stage in family:
         own = folder / stage.name if folder else None
         here = replace(job, game=stage.game.string, curriculum=None)
         again = resume and own is not None and (own / "run.json").exists()
-        limit = _spent(own) if again and own and (own / "policy.nebel").exists() else budget
+        finished = again and stage is not family[-1] and own is not None and (own / "policy.nebel").exists()
+        limit = _spent(own) if finished and own else budget  # the last may go on with a larger budget
         result = solve(here, limit, own, again, sized, progress, checkpoint_every, heritage)
         done(stage, result)
         if not isinstance(result.solver, (FullWidth, Sampled)):
             raise BadSetting(f"a curriculum is for tabular methods, not for {job.method}")
-        heritage = Heritage(stage.game, recall, result.solver.held()).scaled(chosen.carry_regrets, chosen.carry_average)
+        heritage = Heritage(stage.game, job.recall, result.solver.held()).scaled(chosen.carry_regrets, chosen.carry_average)
     assert result is not None
     facts = {**result.policy.facts, **asdict(chosen)}
-    result = replace(result, job=replace(job, game=game.string, recall=recall), policy=replace(result.policy, facts=facts))
+    result = replace(result, job=job, policy=replace(result.policy, facts=facts))
     if folder:
         save_policy(result.policy, folder / "policy.nebel")
     return result
