@@ -19,7 +19,7 @@ VARIANTS = {
         for leak in ("silent", "noisy", "flash")
     ]
     + ["(rows=6,cols=6)"],
-    "cheat": ["(hp=1)", "(hp=2,alike=true,starter=0)", "(hp=none,limit=6)", "(ranks=4,suits=3,hand=4,max_discard=2)"],
+    "cheat": ["(hp=1)", "(hp=2,alike=true,starter=0)", "(hp=none,limit=6)", "(ranks=4,suits=3,hand=4,max_discard=2)", "(hp=1,put=counts)"],
 }
 GAMES = [f"{name}{options}" for name in nebel.GAMES for options in VARIANTS.get(name, [""])]
 

@@ -15,6 +15,9 @@ from nebel.core.rng import generator, uniform
 
 Seat = Literal[0, 1, "truth"] | int
 
+MOST_NAMED = 60
+"""Legal moves that an error names."""
+
 
 class Step(NamedTuple):
     """One move that was made: by whom, which, and what each player saw."""
@@ -75,7 +78,9 @@ class State:
         if not matches:
             who = "chance" if self.turn == CHANCE else f"player {self.turn}"
             after = f"after {self.moves_text()}" if self.steps else "at the start"
-            raise IllegalMove(f"{move!s} is not legal for {who} {after}; legal: {' '.join(self.legal())}")
+            legal = self.legal()
+            more = f" and {len(legal) - MOST_NAMED:,} more" if len(legal) > MOST_NAMED else ""
+            raise IllegalMove(f"{move!s} is not legal for {who} {after}; legal: {' '.join(legal[:MOST_NAMED])}{more}")
         turn = self.turn
         position, seen = self.game.after(self.position, matches[0])
         self.steps.append(Step(turn, matches[0], seen))
