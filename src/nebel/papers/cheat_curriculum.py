@@ -1,0 +1,240 @@
+"""Curriculum against learning from nothing: Fig. 3 of the Cheat paper, and exact exploitability, which it did not have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nebel.core.recall import PERFECT
+from nebel.core.tree import Tree
+from nebel.papers.cheat_study import AGENTS, ITERATIONS, Study, percent
+from nebel.policy.table import Longs
+from nebel.report.charts import Axis, lines
+from nebel.report.parts import Figure, Section, Table
+from nebel.solve.cfr import FullWidth
+from nebel.solve.heritage import Heritage, lay_down, sorted_held
+from nebel.solve.sampled import Sampled
+from nebel.solve.settings import ChanceSampling
+
+ALL = {**AGENTS, "Perfect recall": PERFECT}
+STOPS = (5, 10, 20, 50, 100, 200, 500, 1000)
+
+Curve = list[tuple[float, float]]
+"""Histories met, all games together, and exploitability in the last."""
+
+
+class Way(NamedTuple):
+    """How an agent comes to the last game: through the smaller ones, or not; what it takes along, and how iterations are weighted."""
+
+    name: str
+    through: bool = True
+    regrets: float = 1.0
+    average: float = 1.0
+    weights: str = "discounted"
+    before: int = ITERATIONS  # iterations in each smaller game
+
+
+SCRATCH, CARRIED = Way("from nothing", through=False), Way("carried on")
+WAYS = (
+    SCRATCH,
+    CARRIED,
+    Way("regrets, no average", average=0),
+    Way("a tenth of the regrets", regrets=0.1),
+    Way("a tenth of the regrets, no average", regrets=0.1, average=0),
+    Way("average, no regrets", regrets=0),
+    Way("1,000 iterations in each smaller game", before=1000),
+    Way("from nothing, plain weights", through=False, weights="plain"),
+    Way("carried on, plain weights", weights="plain"),
+    Way("regrets, no average, plain weights", average=0, weights="plain"),
+)
+
+
+class Ladder:
+    """Chance-sampled CFR on whole games of up to so many health points, judged exactly."""
+
+    def __init__(self, study: Study, recall: str) -> None:
+        self.study, self.recall = study, recall
+        self._steps: dict[int, list[Longs]] = {}
+
+    def climb(self, top: int, way: Way, seed: int, stops: Sequence[int]) -> Curve:
+        """Exploitability in Cheat-top at these iterations, and at the start if anything was brought along."""
+        heritage, nodes = None, 0
+        for hp in range(1 if way.through else top, top + 1):
+            tree = self.study.tree(hp, self.recall)
+            solver = Sampled(tree.game, self.recall, tree, ChanceSampling(weights=way.weights), seed, 0)
+            if heritage:
+                solver.inherit(self._lift(heritage, hp))
+            if hp < top:
+                solver.run(way.before)
+                nodes += solver.nodes
+                heritage = Heritage(tree.game, self.recall, solver.held()).scaled(way.regrets, way.average)
+        judge = self.study.judge(f"cheat:{top}", self.recall)
+        curve = [(float(nodes), judge.verdict(solver.strategies()).exploitability)] if way.through and way.average else []
+        for stop in stops:
+            solver.run(stop - solver.iterations)
+            curve.append((float(nodes + solver.nodes), judge.verdict(solver.strategies()).exploitability))
+        return curve
+
+    def _lift(self, heritage: Heritage, hp: int) -> Heritage:
+        """What was learned in the game with one point less as rows of Cheat-hp. Where each comes from is looked up once."""
+        tree = self.study.tree(hp, self.recall)
+        if hp not in self._steps:
+            numbered = [held._replace(regret=np.arange(1.0, len(held.move) + 1)) for held in heritage.held]
+            laid = lay_down(heritage._replace(held=(numbered[0], numbered[1])), tree)
+            self._steps[hp] = [source.astype(np.int64) for source, _ in laid]
+        first, second = (
+            sorted_held(side.keys, np.diff(side.row), side.move, np.append(0.0, held.regret)[source], np.append(0.0, held.total)[source])
+            for side, held, source in zip(tree.sides, heritage.held, self._steps[hp], strict=True)
+        )
+        return Heritage(tree.game, self.recall, (first, second))
+
+
+def mean_curve(ladder: Ladder, top: int, way: Way, stops: Sequence[int]) -> Curve:
+    runs = [ladder.climb(top, way, seed, stops) for seed in ladder.study.seeds]
+    return [(float(np.mean([p[0] for p in points])), float(np.mean([p[1] for p in points]))) for points in zip(*runs, strict=True)]
+
+
+def fig3(study: Study) -> Section:
+    parts, data = _won(study)
+    data["exact"] = {}
+    verdicts = []
+    for top in study.scale.tops:
+        more, found = _judged(study, top)
+        parts += more
+        data["exact"][f"Cheat-{top}"] = found
+        verdicts.append(_verdict(top, found))
+    lead = (
+        "Agents of Cheat-4 that begin with the regrets and sums of Cheat-3, and others that begin with nothing: the paper's comparison by "
+        "games won. Then the same question in games that can be judged exactly, at equal cost in histories met. " + " ".join(verdicts)
+    )
+    return Section("Fig. 3: curriculum", lead, parts, data)
+
+
+def _won(study: Study) -> tuple[list[Table | Figure], dict[str, Any]]:
+    """As the paper has it: games won in Cheat-4 while learning."""
+    parts: list[Table | Figure] = []
+    rows, data = [], {}
+    wanted = [(4, recall, study.terms.seed, carried) for recall in AGENTS.values() for carried in (False, True)]
+    study.learn_all([(3, recall, study.terms.seed, False) for recall in AGENTS.values()])
+    study.learn_all(wanted)
+    for name, recall in AGENTS.items():
+        fresh, carried = study.curve(4, recall), study.curve(4, recall, carried=True)
+        fresh = fresh[: len(carried)]
+        series = {}
+        for place, bot in ((2, "Random"), (3, "Heuristic")):
+            series[f"{bot}, from nothing"] = [(point.iterations, point[place]) for point in fresh]
+            series[f"{bot}, from Cheat-3"] = [(point.iterations, point[place]) for point in carried]
+            first, last = (percent(curve[at][place]) for curve, at in ((fresh, 0), (fresh, -1)))
+            begun, ended = (percent(curve[at][place]) for curve, at in ((carried, 0), (carried, -1)))
+            higher = sum(c[place] > f[place] for c, f in zip(carried, fresh, strict=True))
+            rows.append((f"{name}-4", bot, first, begun, last, ended, f"{higher} of {len(fresh)}"))
+        drawn = lines(f"{name}-4", series, Axis("iterations"), Axis("games won"))
+        parts.append(Figure(f"{name}-4 while it learns", [("", drawn)]))
+        data[name] = {"from_nothing": [p._asdict() for p in fresh], "from_cheat_3": [p._asdict() for p in carried]}
+    end = study.scale.carried
+    head = (
+        "agent",
+        "against",
+        "nothing, 5 iterations",
+        "Cheat-3, 5",
+        f"nothing, {end}",
+        f"Cheat-3, {end}",
+        "points where Cheat-3 is higher",
+    )
+    note = (
+        f"{study.scale.games:,} games a point, one seed of learning. The paper: curves from Cheat-3 start higher and stay higher for "
+        "Memoryless, History-Aware and General, and are about the same for HP-Aware."
+    )
+    parts.append(Table("Games won in Cheat-4", head, rows, note))
+    return parts, {"wins": data}
+
+
+def _judged(study: Study, top: int) -> tuple[list[Table | Figure], dict[str, Any]]:
+    """Exploitability over cost, and what becomes of it if other things are carried."""
+    stops = [stop for stop in STOPS if stop <= study.scale.longest]
+    parts: list[Table | Figure] = []
+    rows: list[tuple[str, ...]] = []
+    found: dict[str, Any] = {}
+    ways: dict[str, list[float]] = {way.name: [] for way in WAYS}
+    for name, recall in ALL.items():
+        ladder = Ladder(study, recall)
+        with study.terms.timed(f"{name}: curriculum against nothing in Cheat-{top}"):
+            fresh, carried = (mean_curve(ladder, top, way, stops) for way in (SCRATCH, CARRIED))
+            for way in WAYS:
+                ways[way.name].append(mean_curve(ladder, top, way, [ITERATIONS])[-1][1])
+        axes = Axis("histories met, all games together", log=True), Axis("exploitability", log=True)
+        drawn = lines(name, {way.name: curve for way, curve in ((SCRATCH, fresh), (CARRIED, carried))}, *axes)
+        parts.append(Figure(f"{name} in Cheat-{top}: exploitability over cost", [("", drawn)]))
+        costs = [cost for cost, _ in fresh if cost >= carried[0][0]]
+        both = [(cost, at_cost(fresh, cost), at_cost(carried, cost)) for cost in costs]
+        rows += [(name, f"{cost:,.0f}", f"{a:.4f}", f"{b:.4f}", f"{b / a:.2f}") for cost, a, b in both]
+        found[name] = {"from_nothing": fresh, "carried_on": carried, "at_equal_cost": both}
+    note = (
+        f"Means of {study.scale.seeds} seeds. What the curriculum spends in smaller games, {ITERATIONS} iterations in each, is counted; "
+        "between its points exploitability is interpolated. A ratio below 1: the curriculum is better at the same cost."
+    )
+    parts.append(
+        Table(f"Exploitability in Cheat-{top} at equal cost", ("agent", "histories met", "from nothing", "carried on", "ratio"), rows, note)
+    )
+    parts.append(
+        Table(
+            f"What is carried: exploitability in Cheat-{top} after {ITERATIONS} iterations there",
+            ("way", *ALL),
+            [(way, *(f"{x:.4f}" for x in line)) for way, line in ways.items()],
+            "Discounted weights (every 5 iterations, as DCFR) unless it says plain. In the last game a curriculum counts anew from its "
+            "first iteration, so discounting soon forgets what was carried; plain weights do not.",
+        )
+    )
+    found["ways"] = {way: dict(zip(ALL, line, strict=True)) for way, line in ways.items()}
+    return parts, found
+
+
+def at_cost(curve: Curve, cost: float) -> float:
+    """Exploitability at a cost between two points, straight on logarithmic axes."""
+    costs, values = np.log(np.array(curve)).T
+    return float(np.exp(np.interp(np.log(cost), costs, values)))
+
+
+def _verdict(top: int, found: dict[str, Any]) -> str:
+    """Who wins, in a sentence."""
+    better = {name: [b < a for _, a, b in found[name]["at_equal_cost"]] for name in ALL}
+    early = [name for name, won in better.items() if won[0]]
+    late = [name for name, won in better.items() if won[-1]]
+
+    def listed(names: list[str]) -> str:
+        return ", ".join(names) or "nobody"
+
+    return f"In Cheat-{top} the curriculum leads early for {listed(early)}, and at the end for {listed(late)}."
+
+
+def exact(study: Study) -> Section:
+    """How far each agent is from unbeatable, and how far its memory lets it come."""
+    rows, data = [], {}
+    for hp in range(1, study.scale.exact + 1):
+        for name, recall in ALL.items():
+            with study.terms.timed(f"{name} in Cheat-{hp}"):
+                sampled = mean_curve(Ladder(study, recall), hp, SCRATCH, [ITERATIONS])[-1][1]
+                tree = study.tree(hp, recall)
+                solver = FullWidth(tree, "cfr+", 1)
+                solver.run(study.scale.limit)
+                limit = study.judge(f"cheat:{hp}", recall).verdict(solver.strategies()).exploitability
+            sets = _sets(tree)
+            rows.append((f"Cheat-{hp}", name, f"{sets:,}", f"{sampled:.4f}", f"{limit:.6f}"))
+            data[f"{name}-{hp}"] = {"information_sets": sets, "chance_sampled": sampled, "cfr+": limit}
+    note = (
+        f"Means of {study.scale.seeds} seeds of {ITERATIONS} iterations of chance-sampled CFR, and {study.scale.limit} iterations of "
+        "full-width CFR+, which comes near to what the agent's memory allows (CFR+ with imperfect recall has no guarantee, so a better "
+        "strategy of the same memory may exist). Sets of perfect recall are player 0's."
+    )
+    head = ("game", "agent", "information sets", f"after {ITERATIONS} iterations", f"CFR+, {study.scale.limit}")
+    lead = (
+        "What an opponent who remembers everything wins from each agent at most. By games won against bots Memoryless is the best agent; "
+        "this tells how much of that is fast learning and how much the limit of its memory."
+    )
+    return Section("Exact exploitability", lead, [Table("In the full game", head, rows, note)], data)
+
+
+def _sets(tree: Tree) -> int:
+    return tree.information_states()[0]

@@ -1,0 +1,171 @@
+"""The agents of the Cheat paper: what each learns from which game, kept for all sections that ask for it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from nebel.core.game import BaseGame, Game
+from nebel.core.registry import load
+from nebel.core.tree import Tree, estimate, grow
+from nebel.judge.best_response import Judge
+from nebel.match.agents import Agent, BotAgent, PolicyAgent
+from nebel.match.arena import play_deals
+from nebel.papers.paper import Terms
+from nebel.policy.adopt import adopt
+from nebel.policy.table import TablePolicy, Uniform
+from nebel.solve.heritage import Held, Heritage
+from nebel.solve.sampled import Sampled
+from nebel.solve.settings import ChanceSampling
+from nebel.solve.size import GIGABYTE
+
+AGENTS = {"Memoryless": "memoryless", "HP-Aware": "hp-aware", "History-Aware": "history-aware", "General": "general"}
+"""The paper's names of agents, and how nebel calls what they remember."""
+
+ITERATIONS = 100
+RANDOM, HEURISTIC = "Random", "Heuristic"
+MEMORY = GIGABYTE
+
+
+class Scale(NamedTuple):
+    """How much is computed."""
+
+    games: int  # of each pair
+    seeds: int  # that learning in Cheat-3 is averaged over
+    table: Sequence[int]  # health points of Table 1
+    health: Sequence[str]  # of Fig. 2
+    carried: int  # iterations in Cheat-4 of agents that come from Cheat-3
+    tops: Sequence[int]  # health points of games in which a curriculum is judged exactly
+    longest: int  # iterations there
+    limit: int  # iterations of CFR+
+    exact: int = 3  # health points of the largest game that is solved and judged exactly
+
+
+QUICK = Scale(2_000, 1, (3, 4), ("2", "3", "4", "10", "100", "none"), 20, (2,), 1000, 30)
+FULL = Scale(100_000, 3, (3, 4, 5), ("2", "3", "4", "5", "10", "20", "100", "none"), 100, (2, 3), 1000, 300)
+EVERY = 5
+"""Iterations between two points of a curve."""
+
+
+class Point(NamedTuple):
+    """How far an agent has come: iterations, histories met, and shares of games won."""
+
+    iterations: float
+    nodes: float
+    random: float
+    heuristic: float
+
+
+class Learned(NamedTuple):
+    """An agent after its last iteration, and on the way there."""
+
+    curve: list[Point]
+    policy: TablePolicy
+    heritage: Heritage
+    seconds: float  # of one processor, solving alone
+    met: int  # information sets that were reached by anybody's moves, the same for both seats
+    played: int  # those that the average strategy of their owner reaches
+
+
+class Study:
+    def __init__(self, terms: Terms, scale: Scale | None = None) -> None:
+        self.terms = terms
+        self.scale = scale or (QUICK if terms.quick else FULL)
+        self._learned: dict[tuple[int, str, int, bool], Learned] = {}
+        self.judge = lru_cache(maxsize=None)(self._judge)
+
+    def close(self) -> None:
+        self._learned.clear()
+        self.judge.cache_clear()
+
+    @property
+    def seeds(self) -> range:
+        return range(self.terms.seed, self.terms.seed + self.scale.seeds)
+
+    def _judge(self, game: str, recall: str) -> Judge:
+        """Of a whole game, enumerated once."""
+        return Judge(grow(load(game), recall))
+
+    def tree(self, hp: int, recall: str) -> Tree:
+        return self.judge(f"cheat:{hp}", recall).tree
+
+    def exploitability(self, hp: int, policy: TablePolicy) -> float:
+        """In the full game with so many health points, which need not be the policy's own."""
+        game, policy = adopt(load(f"cheat:{hp}"), policy)
+        own = policy.recall in load(f"cheat:{hp}").glances
+        judge = self.judge(f"cheat:{hp}", policy.recall) if own else Judge(grow(game, policy.recall))
+        return judge.verdict(policy.on_tree(judge.tree).strategies).exploitability
+
+    def learn(self, hp: int, recall: str, seed: int | None = None, carried: bool = False) -> Learned:
+        """The agent of Cheat-hp after chance-sampled CFR, from nothing or from itself in the game with one point less."""
+        seed = self.terms.seed if seed is None else seed
+        held = (hp, recall, seed, carried)
+        if held not in self._learned:
+            before = self.learn(hp - 1, recall, seed).heritage if carried else None
+            with self.terms.timed(f"Cheat-{hp}, {recall}, seed {seed}, {'carried on' if carried else 'from nothing'}"):
+                self._learned[held] = self._learn(hp, recall, seed, before)
+        return self._learned[held]
+
+    def learn_all(self, wanted: Sequence[tuple[int, str, int, bool]]) -> list[Learned]:
+        """Two at a time."""
+        with ThreadPoolExecutor(2) as pool:
+            return list(pool.map(lambda which: self.learn(*which), wanted))
+
+    def _learn(self, hp: int, recall: str, seed: int, before: Heritage | None) -> Learned:
+        game = load(f"cheat:{hp}")
+        assert isinstance(game, Game)
+        solver = Sampled(game, recall, None, ChanceSampling(), seed, MEMORY, estimate(game, (0, 1)))
+        if before:
+            solver.inherit(before)
+        solver.prepare()
+        curve, seconds = [], 0.0
+        while solver.iterations < (self.scale.carried if before else ITERATIONS):
+            begin = time.thread_time()
+            solver.run(EVERY)
+            seconds += time.thread_time() - begin
+            policy = solver.policy({})
+            won = [self.wins(game, PolicyAgent(recall, policy), bot) for bot in (RANDOM, HEURISTIC)]
+            curve.append(Point(solver.iterations, solver.nodes, *won))
+        first, second = solver.held()
+        met = len(np.union1d(first.keys, second.keys))
+        played = len(np.union1d(_with_total(first), _with_total(second)))
+        return Learned(curve, policy, Heritage(game, recall, (first, second)), seconds, met, played)
+
+    def curve(self, hp: int, recall: str, carried: bool = False) -> list[Point]:
+        """The mean over seeds; of Cheat-4 and larger games one seed."""
+        seeds = self.seeds if hp <= 3 else [self.terms.seed]
+        runs = self.learn_all([(hp, recall, seed, carried) for seed in seeds])
+        return [
+            Point(*(float(np.mean(column)) for column in zip(*points, strict=True)))
+            for points in zip(*(run.curve for run in runs), strict=True)
+        ]
+
+    def wins(self, game: BaseGame, agent: Agent, bot: str) -> float:
+        """The share of games, half of them in each seat, that an agent wins against one of the paper's bots."""
+        deals, other = self.scale.games // 2, player(bot)
+        there = play_deals(game, (agent, other), deals, self.terms.seed).scores
+        back = play_deals(game, (other, agent), deals, self.terms.seed).scores
+        return (np.count_nonzero(there > 0) + np.count_nonzero(back < 0)) / (2 * deals)
+
+    def baseline(self, game: BaseGame) -> float:
+        """Heuristic against Random."""
+        return self.wins(game, player(HEURISTIC), RANDOM)
+
+
+def player(bot: str) -> Agent:
+    return BotAgent(HEURISTIC, "heuristic") if bot == HEURISTIC else PolicyAgent(RANDOM, Uniform())
+
+
+def _with_total(held: Held) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Keys of information sets that the owner's average strategy reaches."""
+    row = np.repeat(np.arange(len(held.keys)), np.diff(held.first))
+    return held.keys[np.bincount(row, held.total, len(held.keys)) > 0]
+
+
+def percent(x: float) -> str:
+    return f"{100 * x:.1f} %"

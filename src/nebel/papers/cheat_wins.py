@@ -1,0 +1,144 @@
+"""Figs. 1 and 2 of the Cheat paper: games won against its two bots, where an agent learned and elsewhere; and a round robin."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from nebel.core.registry import load
+from nebel.match.agents import PolicyAgent
+from nebel.match.arena import Z95, play_deals
+from nebel.papers.cheat_study import AGENTS, HEURISTIC, RANDOM, Study, percent, player
+from nebel.policy.adopt import adopt
+from nebel.report.charts import Axis, Cell, bars, heat, lines
+from nebel.report.parts import Figure, Section, Table
+
+BOTS = (RANDOM, HEURISTIC)
+READ = {
+    "Memoryless": ("almost 90 %", "75 %"),
+    "HP-Aware": ("most above 80 %", "over 60 %"),
+    "History-Aware": ("most above 80 %", "over 60 %"),
+    "General": ("most above 80 %", "over 60 %"),
+    "Heuristic": ("about 80 %", "-"),
+}
+"""What the paper's text says of Fig. 1, whose picture has no numbers."""
+
+GENERAL = ("Memoryless", "HP-Aware")
+"""Whose generalisation Fig. 2 shows."""
+
+
+def fig1(study: Study) -> Section:
+    curves = {name: study.curve(3, recall) for name, recall in AGENTS.items()}
+    baseline = study.baseline(load("cheat:3"))
+    parts: list[Table | Figure] = []
+    for place, bot in enumerate(BOTS, 2):
+        series = {name: [(point.iterations, point[place]) for point in curve] for name, curve in curves.items()}
+        series["Heuristic against Random"] = [(point.iterations, baseline) for point in next(iter(curves.values()))]
+        drawn = lines(f"Against {bot}", series, Axis("iterations"), Axis("games won"))
+        parts.append(Figure(f"Against {bot}, in Cheat-3", [("", drawn)]))
+    last = {name: curve[-1] for name, curve in curves.items()}
+    rows = [(f"{name}-3", READ[name][0], percent(point.random), READ[name][1], percent(point.heuristic)) for name, point in last.items()]
+    rows.append((HEURISTIC, READ[HEURISTIC][0], percent(baseline), "-", "-"))
+    head = ("player", "against Random: paper", "ours", "against Heuristic: paper", "ours")
+    note = (
+        f"{study.scale.games:,} games a point and seed, half of them in each seat; {_seeds(study)}. The paper says of Random only that "
+        "most agents exceed its baseline. Its heuristic bot is told in words, ours follows them."
+    )
+    parts.append(Table("After 100 iterations", head, rows, note))
+    lead = "Shares of games that the agents win against the paper's two bots while they learn, every 5 iterations."
+    data = {
+        "baseline": baseline,
+        "curves": {name: [point._asdict() for point in curve] for name, curve in curves.items()},
+    }
+    return Section("Fig. 1: games won in Cheat-3", lead, parts, data)
+
+
+def _seeds(study: Study) -> str:
+    return "one seed" if study.scale.seeds == 1 else f"the mean of {study.scale.seeds} seeds of learning"
+
+
+def fig2(study: Study) -> Section:
+    groups = list(study.scale.health)
+    games = [load(f"cheat(hp={hp})") for hp in groups]
+    with study.terms.timed("Heuristic against Random everywhere"):
+        baseline = [study.baseline(game) for game in games]
+    parts: list[Table | Figure] = []
+    rows = []
+    data: dict[str, Any] = {"health": groups, "baseline": baseline, "wins": {}, "exploitability": {}}
+    for name in GENERAL:
+        policy = study.learn(3, AGENTS[name]).policy
+        won: dict[str, list[float]] = {bot: [] for bot in BOTS}
+        with study.terms.timed(f"{name}-3 plays everywhere"):
+            for game in games:
+                larger, adopted = adopt(game, policy)
+                for bot in BOTS:
+                    won[bot].append(study.wins(larger, PolicyAgent(name, adopted), bot))
+        shown = {f"against {bot}": [round(x, 2) for x in won[bot]] for bot in BOTS}
+        shown["Heuristic against Random"] = [round(x, 2) for x in baseline]
+        drawn = bars(f"{name}-3", groups, shown, Axis("games won", high=1.0), "health points")
+        parts.append(Figure(f"{name}-3 in games with other health points", [("", drawn)]))
+        rows += [(f"{name}-3", bot, *map(percent, won[bot]), "-") for bot in BOTS]
+        data["wins"][name] = won
+    rows.append(("Heuristic", RANDOM, *map(percent, baseline), "-"))
+    note = (
+        "By two decimals in the bars. With no health points a game is drawn after 1,000 turns, and a draw is not a win. large: the "
+        "paper's game of 7 ranks in 4 suits with 12 cards each; a table of Mini-Cheat's hands says nothing of hands there, and the paper "
+        "does not tell what its agents did, so no figure is given."
+    )
+    parts.append(Table("Games won", ("player", "against", *(f"hp {hp}" for hp in groups), "large"), rows, note))
+    parts.append(_elsewhere(study, data))
+    lead = (
+        "Agents that learned in Cheat-3 play with fewer and more health points; more than 3 look like 3 to them. The paper finds that "
+        "Memoryless generalises and HP-Aware does not."
+    )
+    return Section("Fig. 2: generalisation", lead, parts, data)
+
+
+def _elsewhere(study: Study, data: dict[str, Any]) -> Table:
+    """Exact exploitability of what was learned in Cheat-3, and in the game itself."""
+    rows = []
+    for hp in range(1, study.scale.exact + 1):
+        for name in GENERAL:
+            with study.terms.timed(f"{name} in Cheat-{hp} is judged"):
+                policies = [study.learn(learned, AGENTS[name]).policy for learned in (3, hp)]
+                there, here = (study.exploitability(hp, policy) for policy in policies)
+            rows.append((f"Cheat-{hp}", name, f"{there:.4f}", f"{here:.4f}"))
+            data["exploitability"][f"{name} in Cheat-{hp}"] = {"learned in Cheat-3": there, "learned there": here}
+    note = "After 100 iterations, one seed. Both figures of Cheat-3 are of the same agent."
+    return Table("Exact exploitability", ("game", "agent", "learned in Cheat-3", "learned in the game itself"), rows, note)
+
+
+def arena(study: Study) -> Section:
+    game, deals = load("cheat:3"), study.scale.games // 2
+    study.learn_all([(3, recall, study.terms.seed, False) for recall in AGENTS.values()])
+    players = {f"{name}-3": PolicyAgent(name, study.learn(3, recall).policy) for name, recall in AGENTS.items()}
+    everybody = {**players, **{bot: player(bot) for bot in BOTS}}
+    names = list(everybody)
+    won = np.full((len(names), len(names)), 0.5)
+    spread = np.zeros_like(won)
+    with study.terms.timed(f"{len(names)} players meet, {2 * deals:,} games a pair"):
+        for i, a in enumerate(names):
+            for j in range(i):
+                pair = everybody[a], everybody[names[j]]
+                there = play_deals(game, pair, deals, study.terms.seed).scores
+                back = play_deals(game, pair[::-1], deals, study.terms.seed).scores
+                shares = 0.5 + (there - back) / 4  # of a deal's two games
+                won[i, j], won[j, i] = shares.mean(), 1 - shares.mean()
+                spread[i, j] = spread[j, i] = Z95 * shares.std(ddof=1) / math.sqrt(deals)
+    others = len(names) - 1
+    mean = (won.sum(axis=1) - 0.5) / others
+    reach = np.sqrt((spread**2).sum(axis=1)) / others
+    order = [int(i) for i in np.argsort(-mean)]
+    cells = [[Cell(float(won[i, j]), f"±{spread[i, j]:.3f}") if i != j else Cell(None) for j in order] for i in order]
+    shown = [names[i] for i in order]
+    rows = [(names[i], percent(mean[i]), f"±{100 * reach[i]:.1f}", percent(min(won[i, j] for j in order if j != i))) for i in order]
+    note = f"{2 * deals:,} games a pair, half of them in each seat; ± is half of a 95 % interval over deals."
+    parts: list[Table | Figure] = [
+        Figure("Games won, by row, against the column", [("", heat("Round robin", shown, shown, cells))], note),
+        Table("Ranking", ("player", "games won", "±", "at the least"), rows),
+    ]
+    data = {"players": names, "games": 2 * deals, "won": won.tolist(), "half_interval": spread.tolist()}
+    lead = "Every agent, after 100 iterations in Cheat-3, meets every other and both bots there. The paper lets its agents meet only bots."
+    return Section("Round robin", lead, parts, data)
