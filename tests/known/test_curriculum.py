@@ -66,7 +66,9 @@ def same_bits(one: TablePolicy, other: TablePolicy) -> bool:
     return all(np.array_equal(a, b) for p in range(2) for a, b in zip(one.shares[p], other.shares[p], strict=True))
 
 
-LATE = pytest.mark.xfail(strict=True, reason="by rules, a row that is met late takes over what it would have had at the beginning, undiscounted")
+LATE = pytest.mark.xfail(
+    strict=True, reason="by rules, a row that is met late takes over what it would have had at the beginning, undiscounted"
+)
 
 
 @pytest.mark.parametrize("weights", ["plain", pytest.param("discounted", marks=LATE)])
@@ -103,15 +105,14 @@ def test_a_full_width_solver_begins_with_the_numbers_of_the_smaller_game(recall:
 def test_the_first_strategy_follows_from_the_carried_regrets() -> None:
     solver = FullWidth(tree("cheat:2", "hp-aware"), "cfr")
     solver.inherit(learned("hp-aware"))
-    for p, held in enumerate(solver.held()):
-        strategy = solver.save()[f"strategy{p}"]
-        side = solver.tree.sides[p]
-        for number in range(side.states):
-            here = slice(side.row[number], side.row[number + 1])
-            gains = np.maximum([rows(held)[int(side.keys[number])][int(m)][0] for m in side.move[here]], 0) if number < 50 else None
-            if gains is not None:
-                share = gains / gains.sum() if gains.sum() else np.full(len(gains), 1 / len(gains))
-                assert strategy[here] == pytest.approx(share)
+    saved, moved = solver.save(), 0
+    for p, side in enumerate(solver.tree.sides):
+        for first, last in zip(side.row[:-1], side.row[1:], strict=True):
+            gains = np.maximum(saved[f"regret{p}"][first:last], 0)
+            share = gains / gains.sum() if gains.sum() else np.full(last - first, 1 / (last - first))
+            assert np.array_equal(saved[f"strategy{p}"][first:last], share)
+            moved += share.max() > share.min()
+    assert moved > 100
 
 
 def test_what_is_carried_is_scaled() -> None:
@@ -179,7 +180,9 @@ def test_killed_and_resumed(tmp_path: Path, method: str, recall: str, game: str,
             raise Killed
 
     with pytest.raises(Killed):
-        solve_family(job, budget, tmp_path / "run", progress=kill_in_the_second, checkpoint_every=1e-9, done=lambda s, r: begun.append(s.name))
+        solve_family(
+            job, budget, tmp_path / "run", progress=kill_in_the_second, checkpoint_every=1e-9, done=lambda s, r: begun.append(s.name)
+        )
     assert begun == [curriculum.replace("..", ",").split(",")[0]]
     assert not (tmp_path / "run" / "policy.nebel").exists()
     for _ in range(2):  # the second time all is finished already
@@ -252,7 +255,9 @@ def test_stages_are_games_of_the_family() -> None:
         (["goofspiel:3", "--curriculum", "cards=2..3", "--recall", "none"], "recall"),
     ],
 )  # fmt: skip
-def test_refused_in_one_line_before_anything_is_computed(words: list[str], reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_refused_in_one_line_before_anything_is_computed(
+    words: list[str], reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["solve", *words, "--run", str(tmp_path / "run")]) == 2
     error = capsys.readouterr().err
     assert reason in error
@@ -270,11 +275,11 @@ def test_refused_in_one_line_before_anything_is_computed(words: list[str], reaso
 )
 def test_families_of_goofspiel(game: str, curriculum: str) -> None:
     begun: list[BaseGame] = []
-    job, budget = family("cfr+", game=game, curriculum=curriculum), Budget(iterations=100)
+    job, budget = family("cfr+", game=game, curriculum=curriculum, carry_average=0), Budget(iterations=100)
     result = solve_family(job, budget, done=lambda stage, _: begun.append(stage.game))
     assert len(begun) == len({each.string for each in begun}) == int(curriculum[-1]) - int(curriculum[-4]) + 1
     assert result.verdict is not None
-    assert 0 < result.verdict.exploitability < 0.05
+    assert result.verdict.exploitability < 0.05
     assert not same_bits(result.policy, solve(dataclasses.replace(job, curriculum=None), budget).policy)
 
 

@@ -25,9 +25,9 @@ def adopt(game: BaseGame, policy: TablePolicy) -> tuple[BaseGame, TablePolicy]:
     if same(game, smaller):
         return game, policy
     try:
+        larger, recall = borrow(game, smaller, policy.recall)
         if isinstance(game, Game) and isinstance(smaller, Game) and game.actions != smaller.actions:
             raise BadSetting("their moves are not the same")
-        larger, recall = borrow(game, smaller, policy.recall)
     except BadSetting as error:
         raise BadFile(f"this policy was made for {policy.game}, not for {game.string} ({error})") from error
     return larger, replace(policy, game=game.string, fingerprint=game.fingerprint, recall=recall, missing="uniform")
