@@ -16,6 +16,7 @@ from nebel.core.tree import Tree, estimate, grow
 from nebel.judge.best_response import Judge
 from nebel.match.agents import Agent, BotAgent, PolicyAgent
 from nebel.match.arena import play_deals
+from nebel.papers.cheat_carried import brought, completed
 from nebel.papers.paper import Terms
 from nebel.policy.adopt import adopt
 from nebel.policy.table import TablePolicy, Uniform
@@ -50,6 +51,8 @@ QUICK = Scale(2_000, 1, (3, 4), ("2", "3", "4", "10", "100", "none"), 20, (2,), 
 FULL = Scale(100_000, 3, (3, 4, 5), ("2", "3", "4", "5", "10", "20", "100", "none"), 100, (2, 3), 1000, 300)
 EVERY = 5
 """Iterations between two points of a curve."""
+SURVEY = 20
+"""Iterations that look for information sets in which an agent can play what it has brought along."""
 
 
 class Point(NamedTuple):
@@ -119,18 +122,24 @@ class Study:
     def _learn(self, hp: int, recall: str, seed: int, before: Heritage | None) -> Learned:
         game = load(f"cheat:{hp}")
         assert isinstance(game, Game)
-        solver = Sampled(game, recall, None, ChanceSampling(), seed, MEMORY, estimate(game, (0, 1)))
+        walked = estimate(game, (0, 1))
+        solver = Sampled(game, recall, None, ChanceSampling(), seed, MEMORY, walked)
+        iterations, fallback = ITERATIONS, None
         if before:
             solver.inherit(before)
+            iterations, fallback = self.scale.carried, brought(game, before, SURVEY, MEMORY, walked)
         solver.prepare()
         curve, seconds = [], 0.0
-        while solver.iterations < (self.scale.carried if before else ITERATIONS):
+        while True:
+            policy = completed(solver.policy({}), fallback) if fallback else solver.policy({})
+            if solver.iterations or before:
+                won = [self.wins(game, PolicyAgent(recall, policy), bot) for bot in (RANDOM, HEURISTIC)]
+                curve.append(Point(solver.iterations, solver.nodes, *won))
+            if solver.iterations >= iterations:
+                break
             begin = time.thread_time()
             solver.run(EVERY)
             seconds += time.thread_time() - begin
-            policy = solver.policy({})
-            won = [self.wins(game, PolicyAgent(recall, policy), bot) for bot in (RANDOM, HEURISTIC)]
-            curve.append(Point(solver.iterations, solver.nodes, *won))
         first, second = solver.held()
         met = len(np.union1d(first.keys, second.keys))
         played = len(np.union1d(_with_total(first), _with_total(second)))
@@ -169,3 +178,7 @@ def _with_total(held: Held) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
 
 def percent(x: float) -> str:
     return f"{100 * x:.1f} %"
+
+
+def over(study: Study) -> str:
+    return "One seed of learning" if study.scale.seeds == 1 else f"Means of {study.scale.seeds} seeds of learning"

@@ -10,7 +10,7 @@ import numpy as np
 from nebel.core.registry import load
 from nebel.match.agents import PolicyAgent
 from nebel.match.arena import Z95, play_deals
-from nebel.papers.cheat_study import AGENTS, HEURISTIC, RANDOM, Study, percent, player
+from nebel.papers.cheat_study import AGENTS, HEURISTIC, RANDOM, Study, over, percent, player
 from nebel.policy.adopt import adopt
 from nebel.report.charts import Axis, Cell, bars, heat, lines
 from nebel.report.parts import Figure, Section, Table
@@ -43,7 +43,7 @@ def fig1(study: Study) -> Section:
     rows.append((HEURISTIC, READ[HEURISTIC][0], percent(baseline), "-", "-"))
     head = ("player", "against Random: paper", "ours", "against Heuristic: paper", "ours")
     note = (
-        f"{study.scale.games:,} games a point and seed, half of them in each seat; {_seeds(study)}. The paper says of Random only that "
+        f"{study.scale.games:,} games a point and seed, half of them in each seat. {over(study)}. The paper says of Random only that "
         "most agents exceed its baseline. Its heuristic bot is told in words, ours follows them."
     )
     parts.append(Table("After 100 iterations", head, rows, note))
@@ -53,10 +53,6 @@ def fig1(study: Study) -> Section:
         "curves": {name: [point._asdict() for point in curve] for name, curve in curves.items()},
     }
     return Section("Fig. 1: games won in Cheat-3", lead, parts, data)
-
-
-def _seeds(study: Study) -> str:
-    return "one seed" if study.scale.seeds == 1 else f"the mean of {study.scale.seeds} seeds of learning"
 
 
 def fig2(study: Study) -> Section:

@@ -31,7 +31,7 @@ def players(study: Study) -> dict[str, tuple[TablePolicy, TablePolicy]]:
     found: dict[str, tuple[TablePolicy, TablePolicy]] = {"HP": study.handcrafted}
     found |= {name: (policy, policy) for name, policy in zip(names, study.learn(names), strict=True)}
     for name, settings in (("SIP", SIMPLER["SIP, b = 8"][0]), ("SIP+", SIMPLER["SIP+, b = 8"][0])):
-        policy = study.simpler(SWEPT, settings or Simplify())
+        policy = study.simpler(study.best, settings or Simplify())
         found[name] = (policy, policy)
     found |= {name: (policy, policy) for name, policy in study.memoryless.items()}
     best = study.solution[0].policy
@@ -111,6 +111,6 @@ def _note(study: Study, deals: int) -> str:
     learned = ", ".join(f"{name} {jobs[name][1]:,} iterations" for name in ("MCCFR-IR-p", "MCCFR-IR", "MCCFR-PR", SWEPT))
     return (
         f"{2 * deals:,} games a pair, half of them in each seat; below each number half of its 95 % interval. The thesis's MCCFR players "
-        f"learned for 10^9 iterations, ours: {learned}. SIP and SIP+ are made from {SWEPT}; HP plays S1 and S2. {SOLVED} is the exact "
+        f"learned for 10^9 iterations, ours: {learned}. SIP and SIP+ are made from {study.best}; HP plays S1 and S2. {SOLVED} is the exact "
         "solution: nobody holds it below its value, but it does not go out of its way to punish the weak, so others may score more on them."
     )

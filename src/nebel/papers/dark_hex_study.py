@@ -43,10 +43,9 @@ MILLION = "MCCFR-IR, early"
 SWEPT = "CFR+-IR-p"
 NEEDS = {
     "missed-wins": ("MCCFR-IR", "MCCFR-IR-p"),
-    "simplified": (SWEPT,),
     "round-robin": (SWEPT, "MCCFR-PR", "MCCFR-IR", "MCCFR-IR-p"),
 }
-"""Who learns for which section."""
+"""Who learns for which section; others that it asks for learn when it does."""
 
 
 class Wins(NamedTuple):
@@ -129,6 +128,11 @@ class Study:
             seen = [wins if player in sides else None for player, wins in enumerate(loose)]
             self._wins[name] = Wins(seen[0], seen[1]), Wins(least[0], least[1])
         return self._wins[name]
+
+    @property
+    def best(self) -> str:
+        """Whose policy is simplified for show."""
+        return next(iter(self.memoryless), SWEPT)
 
     @cached_property
     def strategies(self) -> tuple[Strategy, Strategy]:
