@@ -51,8 +51,6 @@ QUICK = Scale(2_000, 1, (3, 4), ("2", "3", "4", "10", "100", "none"), 20, (2,), 
 FULL = Scale(100_000, 3, (3, 4, 5), ("2", "3", "4", "5", "10", "20", "100", "none"), 100, (2, 3), 1000, 300)
 EVERY = 5
 """Iterations between two points of a curve."""
-SURVEY = 20
-"""Iterations that look for information sets in which an agent can play what it has brought along."""
 
 
 class Point(NamedTuple):
@@ -127,7 +125,7 @@ class Study:
         iterations, fallback = ITERATIONS, None
         if before:
             solver.inherit(before)
-            iterations, fallback = self.scale.carried, brought(game, before, SURVEY, MEMORY, walked)
+            iterations, fallback = self.scale.carried, brought(game, before, self.scale.carried, MEMORY, walked)
         solver.prepare()
         curve, seconds = [], 0.0
         while True:
