@@ -250,7 +250,7 @@ def test_stages_are_games_of_the_family() -> None:
         (["cheat:2", "--curriculum", "hp=1..2", "--carry-average", "-1"], "-1"),
         (["dark_hex:2x2", "--with", "double-oracle", "--curriculum", "rows=1..2"], "for example --with cfr+, not for double-oracle"),
         (["dark_hex:2x2", "--recall", "board", "--with", "maximin", "--curriculum", "rows=1..2"], "not for maximin"),
-        (["dark_hex:2x2", "--with", "cfr+", "--pone", "--curriculum", "rows=1..2"], "without --pone, for example --with cfr+, not for cfr+ with --pone"),
+        (["dark_hex:2x2", "--with", "cfr+", "--pone", "--curriculum", "rows=1..2"], "without --pone, for example"),
         (["cheat(ranks=3,hp=1)", "--curriculum", "ranks=2..3"], "moves of the same number are not called the same"),
         (["goofspiel:3", "--curriculum", "cards=2..3", "--recall", "none"], "recall"),
     ],
