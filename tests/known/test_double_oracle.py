@@ -107,6 +107,16 @@ class TestChecker:
         assert verify(file).value == Fraction(7, 16)
         assert read_certificate(file) == verify(file)
 
+    @pytest.mark.parametrize("ending", [".gz", ".xz"])
+    def test_packed(self, file: Path, tmp_path: Path, ending: str) -> None:
+        packed = tmp_path / f"small.json{ending}"
+        write_certificate(read_certificate(file), packed)
+        assert packed.stat().st_size < file.stat().st_size
+        assert verify(packed) == verify(file)
+        packed.write_bytes(file.read_bytes())
+        with pytest.raises(BadFile, match="not a certificate"):
+            verify(packed)
+
     def test_a_larger_claim_is_refused(self, file: Path, tmp_path: Path) -> None:
         bold = self.changed(file, tmp_path, lambda data: data["white"].update(guarantee="9/15"))
         with pytest.raises(BadFile, match="white guarantees 3/5; the checker finds only 9/16"):

@@ -1,6 +1,6 @@
 """Certificates: mixtures of pure strategies of Dark Hex, written out so that anybody can check what they guarantee.
 
-A certificate is a JSON file, packed if its name ends in `.gz`. For each player it holds pure strategies with weights in
+A certificate is a JSON file, packed if its name ends in `.gz` or `.xz`. For each player it holds pure strategies with weights in
 fractions, and the winning probability that the mixture guarantees. A strategy is a tree, written as text: a letter for the
 cell to play (a, b, c ... in reading order), then what may happen next, each followed by the tree from there, and a semicolon.
 What may happen: `+` the stone was placed, `-` the cell was taken, `*` the other side was heard bumping (in flash, `*` and the
@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import lzma
 import zlib
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +26,12 @@ from nebel.judge.verify import LETTERS, Board, Unproven, guarantee
 
 KIND = "nebel certificate"
 PLAYERS = ("black", "white")
+
+PACKED: dict[str, tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]] = {
+    ".gz": (lambda text: gzip.compress(text, mtime=0), gzip.decompress),
+    ".xz": (lzma.compress, lzma.decompress),
+}
+"""By the end of a file's name: how it is packed, and unpacked."""
 
 Mixture = list[tuple[Fraction, str]]
 
@@ -79,7 +87,7 @@ def write_certificate(certificate: Certificate, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     text = (json.dumps(data, indent=0) + "\n").encode()
     part = path.with_name(f".{path.name}.part")
-    part.write_bytes(gzip.compress(text, mtime=0) if path.suffix == ".gz" else text)
+    part.write_bytes(PACKED[path.suffix][0](text) if path.suffix in PACKED else text)
     part.replace(path)
 
 
@@ -87,10 +95,10 @@ def read_certificate(path: Path) -> Certificate:
     """What a file claims; nothing of it is checked yet but its form."""
     try:
         raw = path.read_bytes()
-        data = json.loads(gzip.decompress(raw) if path.suffix == ".gz" else raw)
+        data = json.loads(PACKED[path.suffix][1](raw) if path.suffix in PACKED else raw)
     except FileNotFoundError as error:
         raise BadFile(f"no file {path}") from error
-    except (OSError, ValueError, EOFError, zlib.error) as error:
+    except (OSError, ValueError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise BadFile(f"{path} is not a certificate: {error}") from error
     if not isinstance(data, dict) or data.get("kind") != KIND or data.get("format") != 1:
         raise BadFile(f"{path} is not a certificate; nebel solve GAME --with double-oracle writes one")
