@@ -136,8 +136,8 @@ def _won(study: Study) -> tuple[list[Table | Figure], dict[str, Any]]:
     head = ("agent", "against", "nothing, 5 iterations", "Cheat-3, 0", "Cheat-3, 5", f"nothing, {end}", f"Cheat-3, {end}", "Cheat-3 higher")
     note = (
         f"{study.scale.games:,} games a point, one seed of learning. After 0 iterations it is the agent of Cheat-3 itself, which also "
-        f"answers where Cheat-4 has taught nothing yet (in the information sets that {2 * end} deals meet). The paper: curves from Cheat-3 start higher and stay higher for Memoryless, "
-        "History-Aware and General, and are about the same for HP-Aware."
+        f"answers where Cheat-4 has taught nothing yet (in the information sets that {2 * end} deals meet). The paper: curves from "
+        "Cheat-3 start higher and stay higher for Memoryless, History-Aware and General, and are about the same for HP-Aware."
     )
     parts.append(Table("Games won in Cheat-4", head, rows, note))
     return parts, {"wins": data}

@@ -1,0 +1,121 @@
+"""The report on the Cheat paper: its exact figures, what its agents carry from game to game, and its form."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from fractions import Fraction
+
+import pytest
+
+from nebel.cli import main
+from nebel.core.registry import load
+from nebel.match.agents import PolicyAgent
+from nebel.papers.cheat import PAPER
+from nebel.papers.cheat_cost import TABLE, simplest
+from nebel.papers.cheat_curriculum import CARRIED, SCRATCH, Ladder, _judged, at_cost
+from nebel.papers.cheat_study import HEURISTIC, RANDOM, Scale, Study
+from nebel.papers.paper import Report, Terms, compute
+from nebel.policy.adopt import adopt
+from nebel.solve.curriculum import solve_family
+from nebel.solve.run import Budget, Job
+
+TINY = Scale(games=1000, seeds=1, table=(3,), health=("2", "3"), carried=50, tops=(2,), longest=20, limit=10, exact=2)
+SECTIONS = ["table1", "values", "fig1", "fig2", "exact", "arena"]
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    return compute(PAPER._replace(study=lambda terms: Study(terms, TINY)), SECTIONS, Terms(quick=True))
+
+
+@pytest.fixture
+def study() -> Iterator[Study]:
+    made = Study(Terms(quick=True), TINY)
+    yield made
+    made.close()
+
+
+def test_information_sets_stand_beside_the_papers(report: Report) -> None:
+    found = report.data()["sections"]["table1"]
+    sets = {name: found[f"{name}-3"]["information_sets"] for name in TABLE[3]}
+    assert [held["all"] for held in sets.values()] == [483, 2098, 15933, 16063]
+    for name, held in sets.items():
+        assert 0.97 * held["all"] <= held["met"] <= held["all"]
+        assert held["played"] <= held["met"]
+        if name != "Memoryless":
+            assert held["played"] == pytest.approx(TABLE[3][name][1], rel=0.03)
+    ours, theirs = sets["General"]["all"] / sets["History-Aware"]["all"], TABLE[3]["General"][1] / TABLE[3]["History-Aware"][1]
+    assert ours == pytest.approx(theirs, abs=5e-4)
+
+
+def test_values_are_fractions(report: Report) -> None:
+    found = report.data()["sections"]["values"]
+    assert [held["value"]["simplest"] for held in found.values() if isinstance(held, dict)] == ["1/45", "2/15", "0", "0"]
+
+
+def test_agents_learn_to_beat_the_bots(report: Report) -> None:
+    found = report.data()["sections"]["fig1"]
+    for curve in found["curves"].values():
+        assert [point["iterations"] for point in curve] == list(range(5, 101, 5))
+        for bot in ("random", "heuristic"):
+            assert curve[-1][bot] > max(0.55, curve[0][bot])
+    assert found["curves"]["Memoryless"][-1]["heuristic"] > 0.68
+    met = report.data()["sections"]["arena"]
+    assert all(met["won"][i][j] + met["won"][j][i] == pytest.approx(1) for i in range(6) for j in range(6))
+
+
+def test_health_is_what_does_not_generalise(report: Report) -> None:
+    found = report.data()["sections"]["fig2"]["exploitability"]
+    hurt = {name: found[f"{name} in Cheat-2"] for name in ("Memoryless", "HP-Aware")}
+    assert hurt["HP-Aware"]["learned in Cheat-3"] > 1.5 * hurt["HP-Aware"]["learned there"]
+    assert hurt["Memoryless"]["learned in Cheat-3"] < 1.2 * hurt["Memoryless"]["learned there"]
+
+
+def test_more_memory_and_more_iterations_end_lower(report: Report) -> None:
+    found = report.data()["sections"]["exact"]
+    judged = {name: held for name, held in found.items() if isinstance(held, dict)}
+    assert set(judged) == {f"{name}-{hp}" for name in (*TABLE[3], "Perfect recall") for hp in (1, 2)}
+    assert all(0 < held["cfr+"] < held["chance_sampled"] for held in judged.values())
+
+
+def test_the_page_is_well_formed(report: Report) -> None:
+    root = ET.fromstring(report.html().removeprefix("<!doctype html>\n"))
+    assert [section.attrib["id"] for section in root.iter("section")] == SECTIONS
+
+
+def test_what_is_brought_along_plays_like_the_smaller_games_policy(study: Study) -> None:
+    game, policy = adopt(load("cheat:3"), study.learn(2, "hp-aware").policy)
+    begun = study.learn(3, "hp-aware", carried=True).curve[0]
+    assert begun.iterations == 0
+    expected = [study.wins(game, PolicyAgent("adopted", policy), bot) for bot in (RANDOM, HEURISTIC)]
+    assert [begun.random, begun.heuristic] == pytest.approx(expected, abs=0.01)
+
+
+@pytest.mark.parametrize("recall", ["hp-aware", "history-aware", "perfect"])
+def test_the_ladder_is_the_curriculum(study: Study, recall: str) -> None:
+    job = Job("cheat:2", "chance-sampled", recall, curriculum={"curriculum": "hp=1..2"})
+    verdict = solve_family(job, Budget(iterations=100)).verdict
+    assert verdict is not None
+    climbed = Ladder(study, recall).climb(2, CARRIED, 1, [100])
+    assert climbed[-1][1] == pytest.approx(verdict.exploitability)
+    fresh = Ladder(study, recall).climb(2, SCRATCH, 1, [100])
+    assert fresh[-1][0] < climbed[-1][0] < 1.1 * fresh[-1][0]  # the smaller game is cheap, and is counted
+
+
+def test_curriculum_leads_at_first(study: Study) -> None:
+    parts, found = _judged(study, 2)
+    assert len(parts) == 5 + 2
+    assert all(carried < fresh for name in TABLE[3] for _, fresh, carried in found[name]["at_equal_cost"][:2])
+    assert set(found["ways"]["from nothing"]) == {*TABLE[3], "Perfect recall"}
+
+
+def test_costs_between_points_and_simplest_fractions() -> None:
+    assert at_cost([(10, 1.0), (1000, 0.01)], 100) == pytest.approx(0.1)
+    assert simplest(0.33, 0.34) == Fraction(1, 3)
+    assert simplest(-1e-7, 1e-7) == 0
+
+
+def test_command_line_knows_the_paper(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["paper", "cheat", "--only", "fig4"]) == 2
+    assert "cheat has no section 'fig4'; it has: table1, values, fig1, fig2, fig3, exact, arena" in capsys.readouterr().err
