@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -129,7 +130,7 @@ def _won(study: Study) -> tuple[list[Table | Figure], dict[str, Any]]:
             higher = sum(c[place] > f[place] for c, f in zip(carried[1:], fresh, strict=True))
             shown = [percent(point[place]) for point in (fresh[0], carried[0], carried[1], fresh[-1], carried[-1])]
             rows.append((f"{name}-4", bot, *shown, f"{higher} of {len(fresh)}"))
-        drawn = lines(f"{name}-4", series, Axis("iterations"), Axis("games won"))
+        drawn = lines(f"{name}-4", series, Axis("iterations", low=0), Axis("games won", low=0.2, high=1.0))
         parts.append(Figure(f"{name}-4 while it learns", [("", drawn)]))
         data[name] = {"from_nothing": [p._asdict() for p in fresh], "from_cheat_3": [p._asdict() for p in carried]}
     end = study.scale.carried
@@ -156,7 +157,8 @@ def _judged(study: Study, top: int) -> tuple[list[Table | Figure], dict[str, Any
             fresh, carried = (mean_curve(ladder, top, way, stops) for way in (SCRATCH, CARRIED))
             for way in WAYS:
                 ways[way.name].append(mean_curve(ladder, top, way, [ITERATIONS])[-1][1])
-        axes = Axis("histories met, all games together", log=True), Axis("exploitability", log=True)
+        least = 10.0 ** math.floor(math.log10(min(gap for _, gap in (*fresh, *carried))))
+        axes = Axis("histories met, all games together", log=True), Axis("exploitability", log=True, low=least, high=1.0)
         drawn = lines(name, {way.name: curve for way, curve in ((SCRATCH, fresh), (CARRIED, carried))}, *axes)
         parts.append(Figure(f"{name} in Cheat-{top}: exploitability over cost", [("", drawn)]))
         costs = [cost for cost, _ in fresh if cost >= carried[0][0]]

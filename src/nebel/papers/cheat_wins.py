@@ -36,7 +36,7 @@ def fig1(study: Study) -> Section:
     for place, bot in enumerate(BOTS, 2):
         series = {name: [(point.iterations, point[place]) for point in curve] for name, curve in curves.items()}
         series["Heuristic against Random"] = [(point.iterations, baseline) for point in next(iter(curves.values()))]
-        drawn = lines(f"Against {bot}", series, Axis("iterations"), Axis("games won"))
+        drawn = lines(f"Against {bot}", series, Axis("iterations", low=0), Axis("games won", low=0.2, high=1.0))
         parts.append(Figure(f"Against {bot}, in Cheat-3", [("", drawn)]))
     last = {name: curve[-1] for name, curve in curves.items()}
     rows = [(f"{name}-3", READ[name][0], percent(point.random), READ[name][1], percent(point.heuristic)) for name, point in last.items()]
