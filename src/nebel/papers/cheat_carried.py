@@ -23,9 +23,7 @@ def brought(game: Game, heritage: Heritage, iterations: int, memory: int, walked
     Places of the smaller game are numbered in the sums that a solver takes over; the numbers outlast what it adds to them.
     """
     numbered = [MARK * np.arange(1, len(held.move) + 1, dtype=np.float64) for held in heritage.held]
-    first, second = (
-        held._replace(total=total, regret=np.zeros(len(total))) for held, total in zip(heritage.held, numbered, strict=True)
-    )
+    first, second = (held._replace(total=total, regret=np.zeros(len(total))) for held, total in zip(heritage.held, numbered, strict=True))
     survey = Sampled(game, heritage.recall, None, ChanceSampling(weights="plain"), 0, memory, walked)
     survey.inherit(heritage._replace(held=(first, second)))
     survey.run(iterations)

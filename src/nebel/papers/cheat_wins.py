@@ -87,7 +87,8 @@ def fig2(study: Study) -> Section:
     parts.append(_elsewhere(study, data))
     lead = (
         "Agents that learned in Cheat-3 play with fewer and more health points; more than 3 look like 3 to them. The paper finds that "
-        "Memoryless generalises and HP-Aware does not."
+        "Memoryless generalises and HP-Aware does not. The reason: in Cheat-3 nobody with 3 health points has taken a pile, so HP-Aware-3 "
+        "knows nothing of large hands with 3, which with more points are most of the game."
     )
     return Section("Fig. 2: generalisation", lead, parts, data)
 
