@@ -66,12 +66,7 @@ def same_bits(one: TablePolicy, other: TablePolicy) -> bool:
     return all(np.array_equal(a, b) for p in range(2) for a, b in zip(one.shares[p], other.shares[p], strict=True))
 
 
-LATE = pytest.mark.xfail(
-    strict=True, reason="by rules, a row that is met late takes over what it would have had at the beginning, undiscounted"
-)
-
-
-@pytest.mark.parametrize("weights", ["plain", pytest.param("discounted", marks=LATE)])
+@pytest.mark.parametrize("weights", ["plain", "discounted"])
 @pytest.mark.parametrize("recall", RECALLS)
 def test_by_tree_and_by_rules_the_same_is_inherited(recall: str, weights: str) -> None:
     settings, heritage = ChanceSampling(weights=weights), learned(recall)
@@ -148,11 +143,27 @@ def test_carrying_nothing_is_beginning_anew(method: str) -> None:
         assert not any(same_bits(one, other) for other in (scratch, both, regrets, average)[i + 1 :])
 
 
+@pytest.mark.parametrize("method", ["linear", "dcfr", "dcfr+", "pdcfr+"])
+def test_discounting_methods_do_not_forget_what_is_carried(method: str) -> None:
+    """From itself, of the same age, a game goes on as if it had never stopped."""
+    whole, first, second = (FullWidth(tree(LONG), method) for _ in range(3))
+    whole.run(40)
+    first.run(25)
+    second.inherit(Heritage(first.tree.game, "perfect", first.held(), (25, 25)))
+    second.run(15)
+    for one, other in zip(whole.held(), second.held(), strict=True):
+        assert np.allclose(one.total, other.total, rtol=0.02)
+        assert np.allclose(one.regret, other.regret, atol=0.02)
+    alone = FullWidth(tree(LONG), method)
+    alone.run(15)
+    assert not np.allclose(alone.held()[0].total, second.held()[0].total, rtol=0.1)
+
+
 def test_a_stage_goes_on_from_the_stage_before() -> None:
     """By hand: solve the shorter game, lay its numbers down in the longer one, go on."""
     first, second = FullWidth(tree(SHORT), "cfr+"), FullWidth(tree(LONG), "cfr+")
     first.run(30)
-    second.inherit(Heritage(first.tree.game, "perfect", first.held()))
+    second.inherit(Heritage(first.tree.game, "perfect", first.held(), (30, 30)))
     second.run(30)
     result = solve_family(family(curriculum="turns=2,3"), Budget(iterations=30))
     assert same_bits(result.policy, second.policy({}))

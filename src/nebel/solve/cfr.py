@@ -42,6 +42,10 @@ class Weights(NamedTuple):
     add: Any = 1.0
 
 
+AVERAGE = Weights._fields.index("keep")
+"""From here on weights are about the average."""
+
+
 def _ratio(t: Reals, power: float, plus: float = 1.0) -> Reals:
     return t**power / (t**power + plus)
 
@@ -177,7 +181,7 @@ class FullWidth:
     def __init__(self, tree: Tree, method: str, threads: int = 1) -> None:
         self.tree, self.method = tree, method
         self._sweep = sweeper(threads)
-        self.iterations = 0
+        self.iterations, self.ages = 0, (0, 0)
         self._halves = halves(tree)
         self._merged = any(side.states < len(side.points.key) for side in tree.sides)
         self._tables = tuple(_table(side, half.sequences) for side, half in zip(tree.sides, self._halves, strict=True))
@@ -191,7 +195,9 @@ class FullWidth:
     def run(self, iterations: int) -> None:
         while iterations > 0:
             count = min(iterations, 1 << 16)
-            self._sweep(weights_of(self.method, self.iterations + 1, count), self._halves, self._tables, self._merged, self._tiny)
+            weights, later = (weights_of(self.method, age + self.iterations + 1, count) for age in self.ages)
+            weights[:, AVERAGE:] = later[:, AVERAGE:]
+            self._sweep(weights, self._halves, self._tables, self._merged, self._tiny)
             self.iterations += count
             iterations -= count
 
@@ -213,6 +219,7 @@ class FullWidth:
 
     def inherit(self, heritage: Heritage) -> None:
         """Begin with what was learned in a smaller game."""
+        self.ages = heritage.ages
         for side, table, (regret, total) in zip(self.tree.sides, self._tables, lay_down(heritage, self.tree), strict=True):
             table.regret[:], table.average[:] = regret, total
             table.strategy[:] = shares_of(side.row, np.maximum(regret, 0.0))

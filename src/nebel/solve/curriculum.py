@@ -98,7 +98,9 @@ def solve_family(
         done(stage, result)
         if not isinstance(result.solver, (FullWidth, Sampled)):
             raise BadSetting(f"a curriculum is for tabular methods, not for {job.method}")
-        heritage = Heritage(stage.game, job.recall, result.solver.held()).scaled(chosen.carry_regrets, chosen.carry_average)
+        solver = result.solver
+        heritage = Heritage(stage.game, job.recall, solver.held(), (solver.ages[0] + solver.iterations, solver.ages[1] + solver.iterations))
+        heritage = heritage.scaled(chosen.carry_regrets, chosen.carry_average)
     assert result is not None
     facts = {**result.policy.facts, **asdict(chosen)}
     result = replace(result, job=job, policy=replace(result.policy, facts=facts))

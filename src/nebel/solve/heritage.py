@@ -34,10 +34,11 @@ class Heritage(NamedTuple):
     game: BaseGame
     recall: str
     held: tuple[Held, Held]
+    ages: tuple[int, int] = (0, 0)  # iterations that led to the regrets and to the sums: weights that change with time go on from these
 
     def scaled(self, regrets: float, average: float) -> Heritage:
         first, second = (held._replace(regret=held.regret * regrets, total=held.total * average) for held in self.held)
-        return self._replace(held=(first, second))
+        return self._replace(held=(first, second), ages=(self.ages[0] if regrets else 0, self.ages[1] if average else 0))
 
 
 NOTHING = Held(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0))

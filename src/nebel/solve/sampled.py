@@ -49,8 +49,8 @@ class Sampled:
     def __init__(self, game: Any, recall: str, tree: Tree | None, settings: Sampling, seed: int, memory: int, walked: float = 0.0) -> None:
         """`walked`: about how many histories one traversal by the rules meets, if known; the table begins with room for as many."""
         self.game, self.recall, self.tree, self.settings = game, recall, tree, settings
-        self.iterations = 0
-        self.nodes = 0
+        self.iterations = self.nodes = 0
+        self.ages = (0, 0)
         self._rngs = self._set_apart([generator(seed, thread) for thread in range(settings.threads)])
         self._workers = ThreadPoolExecutor(settings.threads)
         if tree is not None:
@@ -76,9 +76,11 @@ class Sampled:
 
     def inherit(self, heritage: Heritage) -> None:
         """Begin with what was learned in a smaller game: at once on a tree, else whenever a new information state is met."""
+        self.ages = heritage.ages
         if self.tree is None:
+            old = tuple(held._replace(regret=held.regret.copy(), total=held.total.copy()) for held in heritage.held)
             self._make_kernel(rule_walker(self.game, self.recall, heritage))
-            self._worlds = [w._replace(old=heritage.held) for w in self._worlds]
+            self._worlds = [w._replace(old=old) for w in self._worlds]
             return
         regrets, sums = self._places()
         laid = lay_down(heritage, self.tree)
@@ -186,9 +188,17 @@ class Sampled:
     def _discount(self, epoch: int) -> None:
         """DCFR(1.5, 0, 2) at the end of a period."""
         regrets, sums = self._places()
-        held = self._pool[regrets]
-        self._pool[regrets] = held * np.where(held > 0, epoch**1.5 / (epoch**1.5 + 1), 0.5)
-        self._pool[sums] *= (epoch / (epoch + 1)) ** 2
+        self._pool[regrets], self._pool[sums] = self._discounted(epoch, self._pool[regrets], self._pool[sums])
+        self._discount_heritage(epoch)
+
+    def _discounted(self, epoch: int, regrets: Reals, sums: Reals) -> tuple[Reals, Reals]:
+        first, second = (epoch + age // self.settings.period for age in self.ages)
+        return regrets * np.where(regrets > 0, first**1.5 / (first**1.5 + 1), 0.5), sums * (second / (second + 1)) ** 2
+
+    def _discount_heritage(self, epoch: int) -> None:
+        """What is not yet taken over grows old, too."""
+        for held in self._worlds[0].old if self.tree is None else ():
+            held.regret[:], held.total[:] = self._discounted(epoch, held.regret, held.total)
 
     def _rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Where each information state stands in the pool, and how many moves it has."""
@@ -250,3 +260,6 @@ class Sampled:
             world.owner[: used // 2] = arrays["owner"]
             world.moves[: used // 2] = arrays["moves"]
             self._share(world._replace(table=arrays["table"].copy(), counts=arrays["counts"].copy()))
+            if self.settings.weights == "discounted":
+                for epoch in range(1, iterations // self.settings.period + 1):
+                    self._discount_heritage(epoch)
