@@ -106,12 +106,13 @@ def test_the_ladder_is_the_curriculum(study: Study, recall: str) -> None:
 def test_curriculum_leads_at_first(study: Study) -> None:
     parts, found = _judged(study, 2)
     assert len(parts) == 5 + 2
-    assert all(carried < fresh for name in TABLE[3] for _, fresh, carried in found[name]["at_equal_cost"][:2])
+    assert all(carried < fresh for name in TABLE[3] for _, fresh, carried, _ in found[name]["at_equal_cost"][:2])
     assert set(found["ways"]["from nothing"]) == {*TABLE[3], "Perfect recall"}
 
 
 def test_costs_between_points_and_simplest_fractions() -> None:
     assert at_cost([(10, 1.0), (1000, 0.01)], 100) == pytest.approx(0.1)
+    assert at_cost([(10, 1.0), (1000, 0.01)], 9) is None
     assert simplest(0.33, 0.34) == Fraction(1, 3)
     assert simplest(-1e-7, 1e-7) == 0
 

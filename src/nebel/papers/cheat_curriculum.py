@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nebel.core.recall import PERFECT
+from nebel.papers.cheat_carried import left_by
 from nebel.papers.cheat_study import AGENTS, ITERATIONS, Study, over, percent
 from nebel.policy.table import Longs
 from nebel.report.charts import Axis, lines
@@ -35,13 +36,14 @@ class Way(NamedTuple):
     average: float = 1.0
     weights: str = "discounted"
     before: int = ITERATIONS  # iterations in each smaller game
+    aged: bool = True  # whether weights go on from those iterations, or begin anew
 
 
-SCRATCH, CARRIED = Way("from nothing", through=False), Way("carried on")
+SCRATCH, CARRIED, REGRETS = Way("from nothing", through=False), Way("carried on"), Way("regrets, no average", average=0)
+SHOWN = (SCRATCH, CARRIED, REGRETS)
 WAYS = (
-    SCRATCH,
-    CARRIED,
-    Way("regrets, no average", average=0),
+    *SHOWN,
+    Way("carried on, weights begin anew", aged=False),
     Way("a tenth of the regrets", regrets=0.1),
     Way("a tenth of the regrets, no average", regrets=0.1, average=0),
     Way("average, no regrets", regrets=0),
@@ -70,7 +72,8 @@ class Ladder:
             if hp < top:
                 solver.run(way.before)
                 nodes += solver.nodes
-                heritage = Heritage(tree.game, self.recall, solver.held()).scaled(way.regrets, way.average)
+                heritage = left_by(solver).scaled(way.regrets, way.average)
+                heritage = heritage if way.aged else heritage._replace(ages=(0, 0))
         judge = self.study.judge(f"cheat:{top}", self.recall)
         curve = [(float(nodes), judge.verdict(solver.strategies()).exploitability)] if way.through and way.average else []
         for stop in stops:
@@ -89,7 +92,7 @@ class Ladder:
             sorted_held(side.keys, np.diff(side.row), side.move, np.append(0.0, held.regret)[source], np.append(0.0, held.total)[source])
             for side, held, source in zip(tree.sides, heritage.held, self._steps[hp], strict=True)
         )
-        return Heritage(tree.game, self.recall, (first, second))
+        return heritage._replace(game=tree.game, held=(first, second))
 
 
 def mean_curve(ladder: Ladder, top: int, way: Way, stops: Sequence[int]) -> Curve:
@@ -152,57 +155,65 @@ def _judged(study: Study, top: int) -> tuple[list[Table | Figure], dict[str, Any
     found: dict[str, Any] = {}
     with ThreadPoolExecutor(2) as pool:
         climbed = list(pool.map(lambda recall: _climbed(study, top, recall, stops), ALL.values()))
-    for name, (fresh, carried, _) in zip(ALL, climbed, strict=True):
-        least = 10.0 ** math.floor(math.log10(min(gap for _, gap in (*fresh, *carried))))
+    for name, (curves, _) in zip(ALL, climbed, strict=True):
+        least = 10.0 ** math.floor(math.log10(min(gap for curve in curves.values() for _, gap in curve)))
         axes = Axis("histories met, all games together", log=True), Axis("exploitability", log=True, low=least, high=1.0)
-        drawn = lines(name, {way.name: curve for way, curve in ((SCRATCH, fresh), (CARRIED, carried))}, *axes)
-        parts.append(Figure(f"{name} in Cheat-{top}: exploitability over cost", [("", drawn)]))
-        costs = [cost for cost, _ in fresh if cost >= carried[0][0]]
-        both = [(cost, at_cost(fresh, cost), at_cost(carried, cost)) for cost in costs]
-        rows += [(name, f"{cost:,.0f}", f"{a:.4f}", f"{b:.4f}", f"{b / a:.2f}") for cost, a, b in both]
-        found[name] = {"from_nothing": fresh, "carried_on": carried, "at_equal_cost": both}
+        parts.append(Figure(f"{name} in Cheat-{top}: exploitability over cost", [("", lines(name, curves, *axes))]))
+        fresh = curves[SCRATCH.name]
+        costs = [cost for cost, _ in fresh if cost >= curves[CARRIED.name][0][0]]
+        equal = [(cost, *(at_cost(curve, cost) for curve in curves.values())) for cost in costs]
+        rows += [
+            (name, f"{cost:,.0f}", f"{base:.4f}", *(text for gap in others for text in _beside(gap, base))) for cost, base, *others in equal
+        ]
+        found[name] = {"curves": curves, "at_equal_cost": equal}
     note = (
         f"{over(study)}. What the curriculum spends in smaller games, {ITERATIONS} iterations in each, is counted; "
         "between its points exploitability is interpolated. A ratio below 1: the curriculum is better at the same cost."
     )
-    parts.append(
-        Table(f"Exploitability in Cheat-{top} at equal cost", ("agent", "histories met", "from nothing", "carried on", "ratio"), rows, note)
-    )
+    head = ("agent", "histories met", SCRATCH.name, CARRIED.name, "ratio", REGRETS.name, "ratio")
+    parts.append(Table(f"Exploitability in Cheat-{top} at equal cost", head, rows, note))
     parts.append(
         Table(
             f"What is carried: exploitability in Cheat-{top} after {ITERATIONS} iterations there",
             ("way", *ALL),
-            [(way.name, *(f"{ends[i]:.4f}" for _, _, ends in climbed)) for i, way in enumerate(WAYS)],
-            "Discounted weights (every 5 iterations, as DCFR) unless it says plain. In the last game a curriculum counts anew from its "
-            "first iteration, so discounting soon forgets what was carried; plain weights do not.",
+            [(way.name, *(f"{ends[i]:.4f}" for _, ends in climbed)) for i, way in enumerate(WAYS)],
+            "Discounted weights (every 5 iterations, as DCFR) unless it says plain. They go on where the smaller game left off; if they "
+            "begin anew, the first few discounts forget most of what was carried.",
         )
     )
-    found["ways"] = {way.name: {name: ends[i] for name, (_, _, ends) in zip(ALL, climbed, strict=True)} for i, way in enumerate(WAYS)}
+    found["ways"] = {way.name: {name: ends[i] for name, (_, ends) in zip(ALL, climbed, strict=True)} for i, way in enumerate(WAYS)}
     return parts, found
 
 
-def _climbed(study: Study, top: int, recall: str, stops: Sequence[int]) -> tuple[Curve, Curve, list[float]]:
-    """From nothing and carried on at all stops, and every way after 100 iterations."""
+def _climbed(study: Study, top: int, recall: str, stops: Sequence[int]) -> tuple[dict[str, Curve], list[float]]:
+    """Curves of the ways that are shown, and every way after 100 iterations."""
     ladder = Ladder(study, recall)
     with study.terms.timed(f"{recall}: curriculum against nothing in Cheat-{top}"):
-        fresh, carried = (mean_curve(ladder, top, way, stops) for way in (SCRATCH, CARRIED))
-        return fresh, carried, [mean_curve(ladder, top, way, [ITERATIONS])[-1][1] for way in WAYS]
+        curves = {way.name: mean_curve(ladder, top, way, stops) for way in SHOWN}
+        return curves, [mean_curve(ladder, top, way, [ITERATIONS])[-1][1] for way in WAYS]
 
 
-def at_cost(curve: Curve, cost: float) -> float:
-    """Exploitability at a cost between two points, straight on logarithmic axes."""
+def _beside(gap: float | None, base: float | None) -> tuple[str, str]:
+    return (f"{gap:.4f}", f"{gap / base:.2f}") if gap and base else ("-", "-")
+
+
+def at_cost(curve: Curve, cost: float) -> float | None:
+    """Exploitability at a cost between two points, straight on logarithmic axes; None before the first point."""
+    if cost < curve[0][0]:
+        return None
     costs, values = np.log(np.array(curve)).T
     return float(np.exp(np.interp(np.log(cost), costs, values)))
 
 
 def _verdict(top: int, found: dict[str, Any]) -> str:
-    """By how much, in a sentence."""
-    ratios = [[b / a for _, a, b in found[name]["at_equal_cost"]] for name in ALL]
-    early, late = ([line[at] for line in ratios] for at in (0, -1))
-    return (
-        f"In Cheat-{top} exploitability with the curriculum is {min(early):.2f} to {max(early):.2f} times that without it at the lowest "
-        f"cost, by agent, and {min(late):.2f} to {max(late):.2f} times at the highest."
-    )
+    """By how much, in sentences."""
+    told = []
+    for place, what in ((2, "everything is carried"), (3, "only the regrets are")):
+        ratios = [[line[place] / line[1] for line in found[name]["at_equal_cost"] if line[place]] for name in ALL]
+        early, late = ([line[at] for line in ratios] for at in (0, -1))
+        spans = [f"{min(span):.2f} to {max(span):.2f}" for span in (early, late)]
+        told.append(f"{spans[0]} times at the lowest cost and {spans[1]} times at the highest if {what}")
+    return f"In Cheat-{top} exploitability with the curriculum is, by agent, a multiple of that without it: {', '.join(told)}."
 
 
 def exact(study: Study) -> Section:

@@ -16,7 +16,7 @@ from nebel.core.tree import Tree, estimate, grow
 from nebel.judge.best_response import Judge
 from nebel.match.agents import Agent, BotAgent, PolicyAgent
 from nebel.match.arena import play_deals
-from nebel.papers.cheat_carried import brought, completed
+from nebel.papers.cheat_carried import brought, completed, left_by
 from nebel.papers.paper import Terms
 from nebel.policy.adopt import adopt
 from nebel.policy.table import TablePolicy, Uniform
@@ -138,10 +138,11 @@ class Study:
             begin = time.thread_time()
             solver.run(EVERY)
             seconds += time.thread_time() - begin
-        first, second = solver.held()
+        heritage = left_by(solver)
+        first, second = heritage.held
         met = len(np.union1d(first.keys, second.keys))
         played = len(np.union1d(_with_total(first), _with_total(second)))
-        return Learned(curve, policy, Heritage(game, recall, (first, second)), seconds, met, played)
+        return Learned(curve, policy, heritage, seconds, met, played)
 
     def curve(self, hp: int, recall: str, carried: bool = False) -> list[Point]:
         """The mean over seeds; of Cheat-4 and larger games one seed."""
