@@ -40,21 +40,20 @@ def brief(text: str) -> dict[str, str]:
 
 
 def _check(ranks: int, suits: int, hand: int, hp: int | None, most: int, limit: int | None) -> None:
-    def refuse(why: str) -> None:
-        raise UnknownGame(f"cheat: {why}")
-    if not 1 <= ranks <= len(RANKS) or not 1 <= suits <= len(SUITS) or ranks * suits > MOST_CARDS:
-        limits = f"there are 1 to {len(RANKS)} ranks, 1 to {len(SUITS)} suits, and at most {MOST_CARDS} cards"
-        refuse(f"{ranks} ranks in {suits} suits are not possible; {limits}")
-    if hand < 1:
-        refuse(f"hand={hand} deals nothing; each player gets at least 1 card")
-    if 2 * hand > ranks * suits:
-        refuse(f"hand={hand} deals {2 * hand} cards, and {ranks} ranks in {suits} suits are only {ranks * suits}")
-    if hp is not None and not 1 <= hp <= 1000:
-        refuse(f"hp={hp} is not possible; health points are 1 to 1000, or none for a game without them")
-    if most < 1:
-        refuse(f"max_discard={most} would discard nothing; at least 1 card is put down in a turn")
-    if limit is not None and not 1 <= limit <= 100_000:
-        refuse(f"limit={limit} is not possible; the turns before a draw are 1 to 100,000, or none")
+    limits = f"there are 1 to {len(RANKS)} ranks, 1 to {len(SUITS)} suits, and at most {MOST_CARDS} cards"
+    wrong = {
+        f"{ranks} ranks in {suits} suits are not possible; {limits}": not 1 <= ranks <= len(RANKS)
+        or not 1 <= suits <= len(SUITS)
+        or ranks * suits > MOST_CARDS,
+        f"hand={hand} deals nothing; each player gets at least 1 card": hand < 1,
+        f"hand={hand} deals {2 * hand} cards, and {ranks} ranks in {suits} suits are only {ranks * suits}": 2 * hand > ranks * suits,
+        f"hp={hp} is not possible; health points are 1 to 1000, or none for a game without them": hp is not None and not 1 <= hp <= 1000,
+        f"max_discard={most} would discard nothing; at least 1 card is put down in a turn": most < 1,
+        f"limit={limit} is not possible; turns before a draw are 1 to 100,000, or none": limit is not None and not 1 <= limit <= 100_000,
+    }
+    for why, so in wrong.items():
+        if so:
+            raise UnknownGame(f"cheat: {why}")
 
 
 def cheat(

@@ -17,12 +17,6 @@ MARK = 2.0**40
 """Far more than sums of the average come to in a survey."""
 
 
-def left_by(solver: Sampled) -> Heritage:
-    """What a solver passes on."""
-    regrets, sums = solver.ages
-    return Heritage(solver.game, solver.recall, solver.held(), (regrets + solver.iterations, sums + solver.iterations))
-
-
 def brought(game: Game, heritage: Heritage, iterations: int, memory: int, walked: float) -> TablePolicy:
     """The policy of a smaller game as a table of a larger one, for the information sets that a survey by sampled deals meets.
 

@@ -10,13 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nebel.core.recall import PERFECT
-from nebel.papers.cheat_carried import left_by
 from nebel.papers.cheat_study import AGENTS, ITERATIONS, Study, over, percent
 from nebel.policy.table import Longs
 from nebel.report.charts import Axis, lines
 from nebel.report.parts import Figure, Section, Table
 from nebel.solve.cfr import FullWidth
-from nebel.solve.heritage import Heritage, lay_down, sorted_held
+from nebel.solve.heritage import Heritage, left_by, origins, sorted_held
 from nebel.solve.sampled import Sampled
 from nebel.solve.settings import ChanceSampling
 
@@ -72,7 +71,7 @@ class Ladder:
             if hp < top:
                 solver.run(way.before)
                 nodes += solver.nodes
-                heritage = left_by(solver).scaled(way.regrets, way.average)
+                heritage = left_by(solver, tree.game, self.recall).scaled(way.regrets, way.average)
                 heritage = heritage if way.aged else heritage._replace(ages=(0, 0))
         judge = self.study.judge(f"cheat:{top}", self.recall)
         curve = [(float(nodes), judge.verdict(solver.strategies()).exploitability)] if way.through and way.average else []
@@ -85,11 +84,9 @@ class Ladder:
         """What was learned in the game with one point less as rows of Cheat-hp. Where each comes from is looked up once."""
         tree = self.study.tree(hp, self.recall)
         if hp not in self._steps:
-            numbered = [held._replace(regret=np.arange(1.0, len(held.move) + 1)) for held in heritage.held]
-            laid = lay_down(heritage._replace(held=(numbered[0], numbered[1])), tree)
-            self._steps[hp] = [source.astype(np.int64) for source, _ in laid]
+            self._steps[hp] = origins(heritage, tree)
         first, second = (
-            sorted_held(side.keys, np.diff(side.row), side.move, np.append(0.0, held.regret)[source], np.append(0.0, held.total)[source])
+            sorted_held(side.keys, np.diff(side.row), side.move, np.append(held.regret, 0.0)[source], np.append(held.total, 0.0)[source])
             for side, held, source in zip(tree.sides, heritage.held, self._steps[hp], strict=True)
         )
         return heritage._replace(game=tree.game, held=(first, second))

@@ -16,11 +16,11 @@ from nebel.core.tree import Tree, estimate, grow
 from nebel.judge.best_response import Judge
 from nebel.match.agents import Agent, BotAgent, PolicyAgent
 from nebel.match.arena import play_deals
-from nebel.papers.cheat_carried import brought, completed, left_by
+from nebel.papers.cheat_carried import brought, completed
 from nebel.papers.paper import Terms
 from nebel.policy.adopt import adopt
 from nebel.policy.table import TablePolicy, Uniform
-from nebel.solve.heritage import Held, Heritage
+from nebel.solve.heritage import Held, Heritage, left_by
 from nebel.solve.sampled import Sampled
 from nebel.solve.settings import ChanceSampling
 from nebel.solve.size import GIGABYTE
@@ -138,7 +138,7 @@ class Study:
             begin = time.thread_time()
             solver.run(EVERY)
             seconds += time.thread_time() - begin
-        heritage = left_by(solver)
+        heritage = left_by(solver, game, recall)
         first, second = heritage.held
         met = len(np.union1d(first.keys, second.keys))
         played = len(np.union1d(_with_total(first), _with_total(second)))

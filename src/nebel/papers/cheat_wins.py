@@ -44,7 +44,8 @@ def fig1(study: Study) -> Section:
     head = ("player", "against Random: paper", "ours", "against Heuristic: paper", "ours")
     note = (
         f"{study.scale.games:,} games a point and seed, half of them in each seat. {over(study)}. The paper says of Random only that "
-        "most agents exceed its baseline. Its heuristic bot is told in words, ours follows them."
+        "most agents exceed its baseline. Its heuristic bot is told in words that leave much open; ours was chosen "
+        "among variants that fit them, as one of about the paper's strength."
     )
     parts.append(Table("After 100 iterations", head, rows, note))
     lead = "Shares of games that the agents win against the paper's two bots while they learn, every 5 iterations."

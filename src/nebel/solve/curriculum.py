@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from nebel.core.errors import BadFile, BadSetting
 from nebel.core.game import BaseGame
@@ -22,7 +23,7 @@ from nebel.core.state import resolve_recall
 from nebel.policy.io import read_arrays, save_policy
 from nebel.solve.cfr import FullWidth
 from nebel.solve.drive import Result, solve
-from nebel.solve.heritage import Heritage
+from nebel.solve.heritage import left_by
 from nebel.solve.run import Budget, Folder, Job, Progress
 from nebel.solve.sampled import Sampled
 from nebel.solve.settings import METHODS, Sampling, Sweeping, as_dict, method_named
@@ -38,11 +39,11 @@ class Curriculum(Settings):
     carry_average: float = setting(1.0, "carried sums of the average are multiplied by this (0: the average begins anew)", 0, 1000)
 
 
-class Stage:
+class Stage(NamedTuple):
     """A game of the family."""
 
-    def __init__(self, option: str, value: str, game: BaseGame) -> None:
-        self.name, self.game = f"{option}={value}", game
+    name: str
+    game: BaseGame
 
 
 def stages(game: BaseGame, text: str) -> list[Stage]:
@@ -54,7 +55,7 @@ def stages(game: BaseGame, text: str) -> list[Stage]:
     values = listed.split(",") if listed else [str(value) for value in range(int(low), int(high) + 1)]
     if not values:
         raise BadSetting(f"--curriculum {text} is empty: {low} is more than {high}")
-    family = [Stage(option, value, variant(game, option, value)) for value in values]
+    family = [Stage(f"{option}={value}", variant(game, option, value)) for value in values]
     if not same(family[-1].game, game):
         own = f"{option}={text_of(game.options[option])}"
         raise BadSetting(f"--curriculum {text} ends at {family[-1].name}, but the game to solve, {game.string}, has {own}; end it there")
@@ -96,11 +97,8 @@ def solve_family(
         limit = _spent(own) if finished and own else budget  # the last may go on with a larger budget
         result = solve(here, limit, own, again, sized, progress, checkpoint_every, heritage)
         done(stage, result)
-        if not isinstance(result.solver, (FullWidth, Sampled)):
-            raise BadSetting(f"a curriculum is for tabular methods, not for {job.method}")
-        solver = result.solver
-        heritage = Heritage(stage.game, job.recall, solver.held(), (solver.ages[0] + solver.iterations, solver.ages[1] + solver.iterations))
-        heritage = heritage.scaled(chosen.carry_regrets, chosen.carry_average)
+        assert isinstance(result.solver, (FullWidth, Sampled))
+        heritage = left_by(result.solver, stage.game, job.recall).scaled(chosen.carry_regrets, chosen.carry_average)
     assert result is not None
     facts = {**result.policy.facts, **asdict(chosen)}
     result = replace(result, job=job, policy=replace(result.policy, facts=facts))

@@ -6,7 +6,7 @@ perfect recall: the same observations). Moves are matched by their numbers; what
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,20 @@ class Heritage(NamedTuple):
         return self._replace(held=(first, second), ages=(self.ages[0] if regrets else 0, self.ages[1] if average else 0))
 
 
+class Learner(Protocol):
+    """A solver that can leave something behind."""
+
+    iterations: int
+    ages: tuple[int, int]
+
+    def held(self) -> tuple[Held, Held]: ...
+
+
+def left_by(solver: Learner, game: BaseGame, recall: str) -> Heritage:
+    regrets, sums = solver.ages
+    return Heritage(game, recall, solver.held(), (regrets + solver.iterations, sums + solver.iterations))
+
+
 NOTHING = Held(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
 
 
@@ -52,7 +66,15 @@ def sorted_held(keys: Longs, width: NDArray[np.integer], move: Longs, regret: Re
 
 def lay_down(heritage: Heritage, tree: Tree) -> list[tuple[Reals, Reals]]:
     """For each player, by table place of the tree: the regrets and sums that are taken over, 0 where there are none."""
-    laid = []
+    return [
+        (np.append(held.regret, 0.0)[source], np.append(held.total, 0.0)[source])
+        for held, source in zip(heritage.held, origins(heritage, tree), strict=True)
+    ]
+
+
+def origins(heritage: Heritage, tree: Tree) -> list[Longs]:
+    """For each player, by table place of the tree: the place in what is held that it takes over, -1 if there is none."""
+    found = []
     for p, keys in enumerate(_old_keys(heritage, tree)):
         held, side = heritage.held[p], tree.sides[p]
         row = np.repeat(np.arange(side.states), np.diff(side.row))
@@ -65,12 +87,11 @@ def lay_down(heritage: Heritage, tree: Tree) -> list[tuple[Reals, Reals]]:
         order = np.argsort(codes)
         wanted = at[row] * span + side.move
         spot = np.minimum(np.searchsorted(codes[order], wanted), max(0, len(codes) - 1))
-        regret, total = np.zeros(len(side.move)), np.zeros(len(side.move))
-        if len(codes):
-            hit = known[row] & (codes[order[spot]] == wanted)
-            regret[hit], total[hit] = held.regret[order[spot[hit]]], held.total[order[spot[hit]]]
-        laid.append((regret, total))
-    return laid
+        hit = known[row] & (codes[order[spot]] == wanted) if len(codes) else np.zeros(len(row), np.bool_)
+        source = np.full(len(row), -1, np.int64)
+        source[hit] = order[spot[hit]]
+        found.append(source)
+    return found
 
 
 def _old_keys(heritage: Heritage, tree: Tree) -> list[Longs]:
