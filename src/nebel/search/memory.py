@@ -1,0 +1,110 @@
+"""What a search remembers of the information states it has met: two numbers a move, found by key.
+
+Several searches can be kept side by side, each in its own row of the arrays, so that compiled code goes through them together.
+A row of a searcher's pool holds, for an information state with n moves, n numbers of one kind and then n of the other: regrets
+and sums of the average strategy, or values and visits.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nebel.core.rng import mix
+from nebel.core.rule import kernel, rule
+
+USED, POOL, REFUSED = 0, 1, 2
+"""What is counted: information states, numbers taken from the pool, and information states that found no room."""
+
+NOWHERE = -1
+FIRST_SLOTS = 1 << 10
+
+
+class Memory(NamedTuple):
+    table: Any  # by search and slot: key, 1 + place in the pool
+    pool: Any  # by search
+    counts: Any  # by search
+
+
+@rule
+def look_up(m: Memory, k: int, key: Any) -> int:
+    """Where search k keeps an information state (its key is never 0), or NOWHERE."""
+    mask = (m.table.shape[1] >> 1) - 1
+    slot = mix(key) & mask
+    while m.table[k, 2 * slot] != 0:
+        if m.table[k, 2 * slot] == key:
+            return m.table[k, 2 * slot + 1] - 1
+        slot = (slot + 1) & mask
+    return NOWHERE
+
+
+@rule
+def enter(m: Memory, k: int, key: Any, n: int) -> int:
+    """Room for an information state that `look_up` did not find; NOWHERE if there is none left."""
+    slots = m.table.shape[1] >> 1
+    place = m.counts[k, POOL]
+    if 4 * m.counts[k, USED] >= 3 * slots or place + 2 * n > m.pool.shape[1]:
+        m.counts[k, REFUSED] += 1
+        return NOWHERE
+    slot = mix(key) & (slots - 1)
+    while m.table[k, 2 * slot] != 0:
+        slot = (slot + 1) & (slots - 1)
+    m.table[k, 2 * slot], m.table[k, 2 * slot + 1] = key, place + 1
+    m.counts[k, USED] += 1
+    m.counts[k, POOL] = place + 2 * n
+    for i in range(place, place + 2 * n):
+        m.pool[k, i] = 0.0
+    return place
+
+
+@kernel
+def _move(old: Any, new: Any) -> None:
+    mask = (new.shape[1] >> 1) - 1
+    for k in range(old.shape[0]):
+        for i in range(0, old.shape[1], 2):
+            if old[k, i] != 0:
+                slot = mix(old[k, i]) & mask
+                while new[k, 2 * slot] != 0:
+                    slot = (slot + 1) & mask
+                new[k, 2 * slot], new[k, 2 * slot + 1] = old[k, i], old[k, i + 1]
+
+
+def blank(searches: int, width: int, states: int = FIRST_SLOTS // 2) -> Memory:
+    """Room for `states` information states a search, of `width` moves each."""
+    slots = 1 << max(6, (4 * states // 3).bit_length())
+    return Memory(np.zeros((searches, 2 * slots), np.int64), np.zeros((searches, 2 * states * width)), np.zeros((searches, 3), np.int64))
+
+
+def forget(m: Memory, k: int) -> None:
+    """Search k starts afresh."""
+    m.table[k] = 0
+    m.counts[k] = 0
+
+
+def make_room(m: Memory, states: int, width: int, most: int) -> Memory:
+    """The same memory with room for `states` information states more in each search, as far as `most` bytes allow."""
+    used, taken = int(m.counts[:, USED].max()), int(m.counts[:, POOL].max())
+    slots, places = m.table.shape[1] >> 1, m.pool.shape[1]
+    while 3 * slots < 4 * (used + states):
+        slots *= 2
+    while places < taken + 2 * states * width:
+        places *= 2
+    searches = len(m.counts)
+    if (slots, places) == (m.table.shape[1] >> 1, m.pool.shape[1]) or 8 * searches * (2 * slots + places) > most:
+        return m
+    table, pool = np.zeros((searches, 2 * slots), np.int64), np.zeros((searches, places))
+    with np.errstate(over="ignore"):
+        _move(m.table, table)
+    pool[:, :taken] = m.pool[:, :taken]
+    return Memory(table, pool, m.counts)
+
+
+def numbers(m: Memory, k: int, key: int, n: int) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """Both numbers of the n moves of an information state, or None where it was never met."""
+    with np.errstate(over="ignore"):
+        place = look_up(m, k, np.int64(key))
+    if place == NOWHERE:
+        return None
+    return m.pool[k, place : place + n], m.pool[k, place + n : place + 2 * n]
