@@ -20,34 +20,10 @@ from typing import Any
 import numpy as np
 
 from nebel.core.game import CHANCE, END
+from nebel.core.regret import match_regrets, pick
 from nebel.core.rng import uniform
-from nebel.core.rule import kernel, rule
+from nebel.core.rule import kernel
 from nebel.solve.walk import Walker
-
-
-@rule
-def match_regrets(pool: Any, place: int, n: int, gains: Any) -> float:
-    """The strategy that follows from n regrets is proportional to `gains`, their positive parts (or all 1); returns the sum."""
-    total = 0.0
-    for i in range(n):
-        regret = pool[place + i]
-        gains[i] = regret if regret > 0.0 else 0.0
-        total += gains[i]
-    if total > 0.0:
-        return total
-    for i in range(n):
-        gains[i] = 1.0
-    return float(n)
-
-
-@rule
-def pick(gains: Any, n: int, u: float) -> int:
-    """A move drawn in proportion to `gains`, with u uniform below their sum."""
-    for i in range(n - 1):
-        u -= gains[i]
-        if u < 0.0:
-            return i
-    return n - 1
 
 
 def outcome_sampler(walker: Walker) -> Any:
