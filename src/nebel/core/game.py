@@ -95,6 +95,33 @@ class Hints(NamedTuple):
     always: bool = False
 
 
+@rule
+def all_essential(s: Record) -> None:
+    """For games that give no clue."""
+
+
+@rule
+def openly(mover: int, seen0: int, seen1: int) -> int:
+    """For games in which players move openly, and what chance shows both alike is open, too."""
+    if mover == CHANCE:
+        return seen0 if seen0 == seen1 else 0
+    return seen1 if mover == 0 else seen0
+
+
+class Clues(NamedTuple):
+    """What a game may tell those who search at the board about what a player knows. Events: an own move m is 2*m + 1, a sight t is 2*t.
+
+    hopeful(s, me, events, at, end)  in s, where player `me` has done and seen events[:at]: may the game go on so that `me` does and
+                                     sees events[at:end], nothing else, and is then to move? Exact. None: the library searches
+    essence(s)                       clear what has no bearing on what can still be done and seen, so that fewer states differ
+    public(mover, seen0, seen1)      the token of a step that is common knowledge (0: nothing); None: the game does not say
+    """
+
+    hopeful: Callable[[Record, int, Any, int, int], bool] | None = None
+    essence: Callable[[Record], None] = all_essential
+    public: Callable[[int, int, int], int] | None = None
+
+
 def key_text(key: int) -> str:
     return f"#{key & 0xFFFFFFFFFFFFFFFF:x}"
 
@@ -227,6 +254,7 @@ class Game(BaseGame):
     glances: Mapping[str, Glance] = field(default_factory=dict)
     bots: Mapping[str, Bot] = field(default_factory=dict)
     hints: Hints = field(default_factory=Hints)
+    clues: Clues = field(default_factory=Clues)
     view: Callable[[Record, int | None], str] | None = None
     svg: Callable[[Record, int | None], str] | None = None
     string: str = "game"

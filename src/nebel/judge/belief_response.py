@@ -24,7 +24,8 @@ from nebel.core.errors import TooLarge, UnknownInformationState
 from nebel.core.game import CHANCE, END, Game
 from nebel.core.rng import fold
 from nebel.core.rule import kernel
-from nebel.judge.informed import Informed, digest, hints_against, place, shares_at, words_of
+from nebel.core.words import digest, words_of
+from nebel.judge.informed import Informed, hints_against, place, shares_at
 from nebel.policy.table import Policy, TablePolicy
 
 UNIT = 1e14

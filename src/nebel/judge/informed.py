@@ -16,8 +16,8 @@ from nebel.core.errors import BadRules, BadSetting, TooLarge
 from nebel.core.game import CHANCE, END, Game, Hints
 from nebel.core.recall import PERFECT
 from nebel.core.remember import MEMORY
-from nebel.core.rng import fold
 from nebel.core.rule import kernel, rule
+from nebel.core.words import digest, words_of
 from nebel.policy.table import Policy, Shares, TablePolicy, Uniform
 
 NOBODY = 2
@@ -38,14 +38,6 @@ class Table(NamedTuple):
 
 HELD, STEPS, ODD = 0, 1, 2
 """What is counted: states held, states looked at, scores other than +1 and -1."""
-
-
-@rule
-def digest(words: Any, row: int) -> Any:
-    mark = np.int64(1)
-    for k in range(words.shape[1]):
-        mark = fold(mark, words[row, k])
-    return mark
 
 
 @rule
@@ -198,11 +190,6 @@ def both_follow(game: Game, policy: Policy, room: int = 1 << 22) -> float | None
         return float(Informed(game, policy, NOBODY, room).worth(np.asarray(game.begin()))[0, 0])
     except TooLarge:
         return None
-
-
-def words_of(states: Any) -> NDArray[np.int64]:
-    """The same memory as 64-bit words, a row a state."""
-    return states.view(np.int64).reshape(len(states), -1)
 
 
 def remembered(game: Game, policy: Policy) -> str:

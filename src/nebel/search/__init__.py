@@ -1,0 +1,1 @@
+"""Thinking at the board: what a player does who has time to search before each move."""
