@@ -9,12 +9,14 @@ from typing import Any, Literal
 from numpy import int64
 
 from nebel.core.errors import UnknownGame
-from nebel.core.game import END, Game, Glance, Hints, Record, Rules, key_text, record
+from nebel.core.game import END, Clues, Game, Glance, Hints, Record, Rules, key_text, record
 from nebel.core.rng import fold
 from nebel.core.rule import rule
 
 BUMPED, NOISE, FLASH = 1, 2, 3
-"""What can be seen: my stone hit a hidden one; the other's stone hit one of mine, somewhere or (FLASH + cell) there."""
+TURN = 1
+"""What can be seen: my stone hit a hidden one; the other's stone hit one of mine, somewhere or (FLASH + cell) there.
+All notice that a TURN has passed."""
 
 
 def brief(text: str) -> dict[str, str]:
@@ -178,9 +180,86 @@ def dark_hex(rows: int = 3, cols: int = 3, abrupt: bool = False, leak: Literal["
         sight_name=sight,
         glances={"board": Glance(own_and_met, key_text if wide else board_text, "own and discovered stones, not the order")},
         hints=Hints(winning_cell, reveal, always=not (noisy or flash)),
+        clues=_clues(with_neighbours, board, ((top, bottom), (left, right)), abrupt, leak == "silent"),
         view=view,
         svg=svg,
     )
+
+
+def _clues(with_neighbours: Any, board: int, edges: tuple[tuple[int, int], tuple[int, int]], abrupt: bool, silent: bool) -> Clues:
+    """Where the other must have put stones by when, and whether there is a way to put the rest that does not win."""
+    (top, bottom), (left, right) = edges
+
+    @rule
+    def size(cells: Any) -> int:
+        n = 0
+        while cells:
+            cells &= cells - 1
+            n += 1
+        return n
+
+    @rule
+    def heard(events: Any, i: int, end: int) -> bool:
+        return i < end and not events[i] & 1 and events[i] > 2 * BUMPED
+
+    @rule
+    def can_cross(mine: Any, unknown: Any, spare: int, source: int, goal: int) -> bool:
+        """Would I be joined with at most so many of the unknown cells? If not, whoever has all the other cells is."""
+        reach = int64(0)
+        for used in range(spare + 1):
+            if used > 0:
+                reach |= (with_neighbours(reach) | source) & unknown
+            more = reach | (with_neighbours(reach) | source) & mine
+            while more != reach:
+                reach = more
+                more |= with_neighbours(reach) & mine
+            if reach & goal:
+                return True
+        return False
+
+    @rule
+    def hopeful(s: Record, me: int, events: Any, at: int, end: int) -> bool:
+        other, i = 1 - me, at
+        bump_missed = at < end and events[at] == 2 * BUMPED
+        if s.turn == END or bump_missed or (s.turn == me and heard(events, at, end)):  # too late to bump, or to hear the other
+            return False
+        mine, theirs, needed, found = s.stones[me], s.stones[other], 0, 0
+        for j in range(at + 1, end):
+            needed += events[j] == 2 * BUMPED and not theirs >> (events[j - 1] >> 1) & 1
+        others_turn, turns, passed = s.turn == other, 0, 0
+        while True:
+            if others_turn:
+                noise = heard(events, i, end)
+                while heard(events, i, end):
+                    i += 1
+                if not (abrupt and noise):
+                    turns += 1  # first come stones that I will bump into; later ones may pass by bumping into mine
+                    passed += abrupt and silent and turns > needed and passed < size(mine & ~s.met[other])
+            if i >= end:
+                break
+            stone, bumped = int64(1) << (events[i] >> 1), i + 1 < end and events[i + 1] == 2 * BUMPED
+            if bumped and not theirs & stone:
+                theirs |= stone
+                found += 1
+                if found > turns:
+                    return False
+            elif not bumped:
+                if theirs & stone:
+                    return False
+                mine |= stone
+            i += 2 if bumped else 1
+            others_turn = abrupt or not bumped
+        unknown = board & ~(mine | theirs)
+        spare = size(unknown) - (turns - needed - passed)
+        return can_cross(mine, unknown, spare, top if me == 0 else left, bottom if me == 0 else right)
+
+    @rule
+    def public(mover: int, seen0: int, seen1: int) -> int:
+        """That a turn has passed, or what both heard; a bump that only one has noticed is no step."""
+        mine, others = (seen0, seen1) if mover == 0 else (seen1, seen0)
+        return others if others else TURN if abrupt or mine != BUMPED else 0
+
+    return Clues(hopeful, public=public)
 
 
 def _picture(rows: int, cols: int, drawn: list[str], cell_name: Any) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from numpy import int8, int64
 
 from nebel.core.errors import UnknownGame
-from nebel.core.game import CHANCE, END, Game, Record, Rules, record
+from nebel.core.game import CHANCE, END, Clues, Game, Record, Rules, record
 from nebel.core.rule import rule
 from nebel.games.table import Piece, back, card, prize, seats, slot, table, words
 
@@ -138,6 +138,62 @@ def goofspiel(
     def score(s: Record) -> float:
         return 1.0 if s.lead > 0 else -1.0 if s.lead < 0 else 0.0
 
+    @rule
+    def hopeful(s: Record, me: int, events: Any, at: int, end: int) -> bool:
+        """Can the other's cards do what is told of them? Ties take the cards named; then the i-th smallest of my bids that must win needs
+        an i-th card below it, and the i-th largest that must lose an i-th card above it (Hall's condition)."""
+        held, mine = s.hand[1 - me], int64(s.bid[0, s.trick]) if me == 0 and s.turn == 1 else int64(-1)
+        waiting = int64(s.bid[0, s.trick]) if me == 1 and s.turn == 1 else int64(-1)  # the other's bid is on the table
+        won = lost = int64(0)
+        for i in range(at, end):
+            token = events[i] >> 1
+            if events[i] & 1:
+                mine = token
+                continue
+            if token >= PRIZE:
+                continue
+            if waiting >= 0:
+                if token != (WON if mine > waiting else LOST if mine < waiting else TIED):
+                    return False
+                waiting = int64(-1)
+            elif token == WON:
+                won |= int64(1) << mine
+            elif token == LOST:
+                lost |= int64(1) << mine
+            elif held >> mine & 1:
+                held ^= int64(1) << mine
+            else:
+                return False
+        return enough(won, held) and enough(reflected(lost), reflected(held))
+
+    @rule
+    def reflected(numbers: Any) -> Any:
+        turned = int64(0)
+        for i in range(cards):
+            turned |= (numbers >> i & 1) << (cards - 1 - i)
+        return turned
+
+    @rule
+    def enough(bids: Any, held: Any) -> bool:
+        """Is there a card below each of these bids, another for each?"""
+        spare = 0
+        for i in range(cards):
+            spare -= bids >> i & 1
+            if spare < 0:
+                return False
+            spare += held >> i & 1
+        return True
+
+    @rule
+    def essence(s: Record) -> None:
+        """Hands are enough: what was bid for what is past."""
+        for i in range(s.trick):
+            s.bid[0, i] = s.bid[1, i] = s.prize[i] = -1
+
+    @rule
+    def public(mover: int, seen0: int, seen1: int) -> int:
+        return seen0
+
     def bid_name(bid: int) -> str:
         return str(bid + first_prize)
 
@@ -208,6 +264,7 @@ def goofspiel(
         move_name=bid_name,
         outcome_name=prize_name,
         sight_name=sight,
+        clues=Clues(hopeful, essence, public),
         view=view,
         svg=svg,
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy import int64
 
-from nebel.core.game import CHANCE, END, Game, Record, Rules, record
+from nebel.core.game import CHANCE, END, Clues, Game, Record, Rules, openly, record
 from nebel.core.rule import rule
 from nebel.games.table import back, card, chips, seats, table
 
@@ -83,6 +83,7 @@ def kuhn() -> Game:
         move_name=MOVES.__getitem__,
         outcome_name=CARDS.__getitem__,
         sight_name=sight,
+        clues=Clues(public=openly),
         view=view,
         svg=svg,
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy import int64
 
-from nebel.core.game import CHANCE, END, Game, Record, Rules, record
+from nebel.core.game import CHANCE, END, Clues, Game, Record, Rules, openly, record
 from nebel.core.rule import rule
 from nebel.games.table import back, card, chips, seats, slot, table
 
@@ -112,6 +112,21 @@ def leduc(suits: bool = True) -> Game:
         mine, theirs = strength(s, 0), strength(s, 1)
         return 0.0 if mine == theirs else float(s.bets[0]) if mine > theirs else -float(s.bets[0])
 
+    @rule
+    def hopeful(s: Record, me: int, events: Any, at: int, end: int) -> bool:
+        """All that is done is done openly, so only the cards that I must still see have to be there."""
+        taken = int64(0)  # by sight, two bits: how many are gone
+        for dealt in (s.card[0], s.card[1], s.public):
+            if dealt >= 0:
+                taken += int64(1) << 2 * (dealt // per_sight)
+        for i in range(at, end):
+            if not events[i] & 1 and events[i] >> 1 < SAID:
+                looks = 2 * ((events[i] >> 1) - 1)
+                if taken >> looks & 3 == per_sight:
+                    return False
+                taken += int64(1) << looks
+        return True
+
     def sight(token: int) -> str:
         if token >= SAID:
             return f"({MOVES[token - SAID]})"
@@ -144,6 +159,7 @@ def leduc(suits: bool = True) -> Game:
         move_name=MOVES.__getitem__,
         outcome_name=CARDS.__getitem__,
         sight_name=sight,
+        clues=Clues(hopeful, public=openly),
         view=view,
         svg=svg,
     )

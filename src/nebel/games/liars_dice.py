@@ -11,7 +11,7 @@ import numpy as np
 from numpy import int64
 
 from nebel.core.errors import UnknownGame
-from nebel.core.game import CHANCE, END, Game, Record, Rules, record
+from nebel.core.game import CHANCE, END, Clues, Game, Record, Rules, openly, record
 from nebel.core.rule import rule
 from nebel.games.table import cup, die, seats, table, words
 
@@ -81,6 +81,11 @@ def liars_dice(dice: int = 1, faces: int = 6) -> Game:
         true = matching[s.roll[0], face] + matching[s.roll[1], face] > s.bid // faces
         return 1.0 if true == (s.caller == 1) else -1.0
 
+    @rule
+    def hopeful(s: Record, me: int, events: Any, at: int, end: int) -> bool:
+        """Dice fall as they like, and all that is said is heard."""
+        return True
+
     def move_name(move: int) -> str:
         return "liar" if move == liar else f"{move // faces + 1}-{move % faces + 1}"
 
@@ -122,6 +127,7 @@ def liars_dice(dice: int = 1, faces: int = 6) -> Game:
         move_name=move_name,
         outcome_name=roll_name,
         sight_name=sight,
+        clues=Clues(hopeful, public=openly),
         view=view,
         svg=svg,
     )
