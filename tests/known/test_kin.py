@@ -105,6 +105,7 @@ def test_one_game_under_two_names_is_no_other() -> None:
     ("policy", "game", "reason"),
     [
         ("cheat:2", "cheat(hp=5,ranks=4)", "moves of the same number are not called the same"),
+        ("cheat:2", "cheat:large", "moves of the same number are not called the same"),
         ("cheat:2", "cheat(hp=5,alike=true)", "moves of the same number are not called the same"),
         ("cheat:2", "cheat(hp=5,suits=1,ranks=4)", "moves of the same number are not called the same"),
         ("cheat:2", "leduc", "not games of one family"),
@@ -147,11 +148,21 @@ def test_judged_in_a_larger_game(tmp_path: Path, capsys: pytest.CaptureFixture[s
 def test_refused_on_the_command_line_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "small.nebel"
     save_policy(small("memoryless"), file)
-    for words in (["judge", str(file), "--game", "leduc"], ["match", str(file), "random", "--game", "cheat(hp=3,ranks=4)"]):
+    for words in (["judge", str(file), "--game", "cheat(hp=3,ranks=4)"], ["match", str(file), "random", "--game", "leduc"]):
         assert main(words) == 2
         error = capsys.readouterr().err
         assert "was made for cheat(ranks=3,suits=2,hand=2,hp=2), not for" in error
         assert error.count("\n") == 1
+
+
+def test_larger_hands_are_as_large_as_the_smaller_game_knows() -> None:
+    """A glance of a game of one card each, in which nobody ever has more than two, looks at a hand of three."""
+    own, game = nebel.game("cheat(hand=1)"), nebel.game("cheat(hand=2)")
+    larger, recall = borrow(game, own, "memoryless")
+    state = larger.start().play("As2s-2h3s-0 As challenge")
+    assert state.information(0, "memoryless") == "2s, 2 is on, the other has 3"
+    assert state.information(0, recall) == "2s, 2 is on, the other has 2"
+    assert state.push("2h3s").information(0, recall) == "2s, asked to believe 2 x 2, the other has 1"
 
 
 def test_matches_between_sizes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

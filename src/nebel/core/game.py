@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -127,11 +127,36 @@ def key_text(key: int) -> str:
 
 
 class Glance(NamedTuple):
-    """What a player sees without remembering, as one integer below 2**62: equal integers, equal sight."""
+    """What a player sees without remembering, as one integer below 2**62: equal integers, equal sight.
+
+    mean(s, move)  set if this is how a player of another game sees this one: what that game's move comes to here
+    """
 
     look: Callable[[Record, int], int]
     text: Callable[[int], str] = key_text
     note: str = ""
+    mean: Callable[[Record, int], int] | None = None
+
+
+class Likeness(NamedTuple):
+    """How a player of another game finds its way in this one, although states or moves are not the same.
+
+    liken(s, player, t)  write into t, a state of the other game, what comes closest there to what `player` knows in s
+    mean(s, t, move)     the legal move here that comes closest to the other game's move in t
+    glances              those of the other game by which this makes sense: they need nothing that `liken` leaves out
+    """
+
+    liken: Callable[[Record, int, Record], None]
+    mean: Callable[[Record, Record, int], int]
+    glances: Sequence[str]
+
+
+class Encoding(NamedTuple):
+    """What a player knows as numbers, for networks: write(s, player, out) fills `out`, which has `size` zeros, with values of
+    about -1 to 1, as that player sees things: mine and the other's, not player 0's and player 1's."""
+
+    size: int
+    write: Callable[[Record, int, Any], None]
 
 
 class Bot(NamedTuple):
@@ -203,6 +228,10 @@ class BaseGame(ABC):
     def glance_text(self, glance: str, key: int) -> str:
         return key_text(key)
 
+    def meant_at(self, glance: str, position: Any, move: int) -> int:
+        """What a move is here that somebody chose who sees the game by this glance."""
+        return move
+
     @cached_property
     def fingerprint(self) -> str:
         """A digest of the game's behaviour: who moves, what is legal, seen and scored in a thousand steps of random play.
@@ -239,6 +268,8 @@ class Game(BaseGame):
     depth     the longest possible history, moves and chance together
     width     the most options that a turn can have (default: the larger of actions and outcomes)
     most      the most that a player can win, if known: searches stop early where it is certain
+    encodings by recall: all that a player of this recall knows, in numbers
+    liken     how players of another game of the family, which is given, find their way here; raises BadSetting if they cannot
     """
 
     state: np.dtype[np.void]
@@ -255,6 +286,8 @@ class Game(BaseGame):
     bots: Mapping[str, Bot] = field(default_factory=dict)
     hints: Hints = field(default_factory=Hints)
     clues: Clues = field(default_factory=Clues)
+    encodings: Mapping[str, Encoding] = field(default_factory=dict)
+    liken: Callable[[Game], Likeness] | None = None
     view: Callable[[Record, int | None], str] | None = None
     svg: Callable[[Record, int | None], str] | None = None
     string: str = "game"
@@ -304,6 +337,11 @@ class Game(BaseGame):
 
     def glance_text(self, glance: str, key: int) -> str:
         return self.glances[glance].text(key)
+
+    def meant_at(self, glance: str, position: Any, move: int) -> int:
+        mean = self.glances[glance].mean if glance in self.glances else None
+        with np.errstate(over="ignore"):
+            return int(mean(position[0], move)) if mean else move
 
     def name_of_move(self, move: int) -> str:
         return self.move_name(move)

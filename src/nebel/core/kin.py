@@ -1,7 +1,9 @@
 """Games of one family, such as Cheat with fewer and with more health points.
 
-A player of the smaller game can sit down at the larger one: the smaller game's glance looks at the larger game's states, and
-sees there what it would see in its own (more health points than it knows are, to it, the most that it knows).
+A player of the smaller game can sit down at the larger one. If states and moves are the same, the smaller game's glance looks at
+the larger game's states, and sees there what it would see in its own (more health points than it knows are, to it, the most that it
+knows). If they are not, as with another deck, a game may know how to liken its states to the other's: then the player looks at
+the state of its own game that comes closest, and what it would do there is done as nearly as can be.
 """
 
 from __future__ import annotations
@@ -9,9 +11,10 @@ from __future__ import annotations
 import dataclasses
 
 from nebel.core.errors import BadSetting
-from nebel.core.game import BaseGame, Game
+from nebel.core.game import BaseGame, Game, Glance, Record
 from nebel.core.recall import PERFECT
 from nebel.core.registry import load, text_of
+from nebel.core.rule import rule
 
 
 def variant(game: BaseGame, option: str, value: str) -> BaseGame:
@@ -45,6 +48,32 @@ def borrow(game: BaseGame, smaller: BaseGame, recall: str) -> tuple[BaseGame, st
         raise BadSetting(f"by {recall} recall {game.string} cannot be seen as {smaller.string}: their states or moves are not the same")
     name = f"{recall} of {smaller.string}"
     return dataclasses.replace(game, glances={**game.glances, name: smaller.glances[recall]}), name
+
+
+def resemble(game: BaseGame, other: BaseGame, recall: str) -> tuple[BaseGame, str]:
+    """The game with one more glance, by which a player of a game with other states or moves sees it; and the glance's name."""
+    if not isinstance(game, Game) or not isinstance(other, Game) or game.name != other.name or not game.liken:
+        raise BadSetting(f"{game.string} does not say what in it is like {other.string}")
+    liken, mean_there, glances = game.liken(other)
+    if recall not in glances:
+        raise BadSetting(f"players of {other.string} can find their way in {game.string} by {' or '.join(glances)} recall, not by {recall}")
+    turn, blank = game.rules.turn, other.blank(1)
+    look_there, text, note, _ = other.glances[recall]
+
+    @rule
+    def look(s: Record, player: int) -> int:
+        t = blank.copy()
+        liken(s, player, t[0])
+        return look_there(t[0], player)
+
+    @rule
+    def mean(s: Record, move: int) -> int:
+        t = blank.copy()
+        liken(s, turn(s), t[0])
+        return mean_there(s, t[0], move)
+
+    name = f"{recall} of {other.string}"
+    return dataclasses.replace(game, glances={**game.glances, name: Glance(look, text, note, mean)}), name
 
 
 def _moves_agree(game: BaseGame, smaller: BaseGame) -> bool:

@@ -9,13 +9,14 @@ import numpy as np
 from numpy import int64
 
 from nebel.core.errors import UnknownGame
-from nebel.core.game import CHANCE, END, Bot, Game, Glance, Record, Rules, record
+from nebel.core.game import CHANCE, END, Bot, Clues, Game, Glance, Record, Rules, record
 from nebel.core.rng import fold
 from nebel.core.rule import rule
-from nebel.games.packed import RANKS, SUITS, Deck, arithmetic
+from nebel.games.cheat_box import Box, putting
+from nebel.games.cheat_decks import likeness
+from nebel.games.packed import RANKS, SUITS, arithmetic
 from nebel.games.table import Piece, back, seats, slot, table, words
 
-MOST_CARDS = 52
 ENDLESS = 1 << 20
 """Health points of those who cannot run out of them."""
 
@@ -39,21 +40,11 @@ def brief(text: str) -> dict[str, str]:
     return {"hp": text}
 
 
-def _check(ranks: int, suits: int, hand: int, hp: int | None, most: int, limit: int | None) -> None:
-    limits = f"there are 1 to {len(RANKS)} ranks, 1 to {len(SUITS)} suits, and at most {MOST_CARDS} cards"
-    wrong = {
-        f"{ranks} ranks in {suits} suits are not possible; {limits}": not 1 <= ranks <= len(RANKS)
-        or not 1 <= suits <= len(SUITS)
-        or ranks * suits > MOST_CARDS,
-        f"hand={hand} deals nothing; each player gets at least 1 card": hand < 1,
-        f"hand={hand} deals {2 * hand} cards, and {ranks} ranks in {suits} suits are only {ranks * suits}": 2 * hand > ranks * suits,
-        f"hp={hp} is not possible; health points are 1 to 1000, or none for a game without them": hp is not None and not 1 <= hp <= 1000,
-        f"max_discard={most} would discard nothing; at least 1 card is put down in a turn": most < 1,
-        f"limit={limit} is not possible; turns before a draw are 1 to 100,000, or none": limit is not None and not 1 <= limit <= 100_000,
-    }
-    for why, so in wrong.items():
-        if so:
-            raise UnknownGame(f"cheat: {why}")
+def _check(hp: int | None, limit: int | None) -> None:
+    if hp is not None and not 1 <= hp <= 1000:
+        raise UnknownGame(f"cheat: hp={hp} is not possible; health points are 1 to 1000, or none for a game without them")
+    if limit is not None and not 1 <= limit <= 100_000:
+        raise UnknownGame(f"cheat: limit={limit} is not possible; turns before a draw are 1 to 100,000, or none")
 
 
 def cheat(
@@ -68,49 +59,23 @@ def cheat(
     put: Literal["cards", "counts"] = "cards",
 ) -> Game:
     """Put down cards face down as the rank that is on, truly or not; who loses a challenge takes the pile and loses a health point."""
-    most = min(suits if max_discard is None else max_discard, 2 * hand)
-    _check(ranks, suits, hand, hp, most, limit)
+    box = Box.of({"ranks": ranks, "suits": suits, "hand": hand, "max_discard": max_discard, "alike": alike, "put": put})
+    _check(hp, limit)
     turns = limit if limit is not None else LONG_GAME if hp is None else 0  # 0: no limit
-    deck = Deck(ranks, suits, alike)
-    count, holds, of_rank, both, spare, take = arithmetic(deck)
+    deck, packs, numbers, believe = box.deck, box.packs, box.numbers, box.believe
+    by_card, in_play, most = box.by_card, box.in_play, box.most
+    cards = arithmetic(deck)
+    count, holds, of_rank, both, spare, _ = cards
+    can_put, pack_of, _ = putting(box, cards)
     whole, bits = deck.all, deck.bits
     rank_mask = (1 << bits) - 1
-    by_card = put == "cards"
-    packs = deck.packs(most) if by_card else []
-    discards = np.array(packs, int64)
-    numbers = [(true, size - true) for size in range(1, most + 1) for true in range(size, -1, -1)]  # of the rank on, and others
-    trues, others_put = np.array(numbers, int64).T.copy()
-    believe = len(packs) or len(numbers)
     challenge = believe + 1
-    waits = [next((w for w in range(1, ranks) if 2 * w % ranks == ahead), ranks) for ahead in range(ranks)]
-    late = np.array(sorted(range(1, ranks), key=lambda ahead: -waits[ahead]), int64)  # ranks ahead; the last to be asked for first
     deal_starter, deal_first, deal_second, deal_odds = deck.deals(hand, [0, 1] if starter == "random" else [starter])
     one_by_one = not len(deal_odds)
     units = np.array(deck.kinds, int64)
     kinds = len(units)
     full = ENDLESS if hp is None else hp
-    known_hp, in_play = hp or 0, 2 * hand
-
-    @rule
-    def can_put(s: Record, move: int) -> bool:
-        held = s.hand[s.turn]
-        if by_card:
-            return holds(held, discards[move])
-        fit = of_rank(held, s.rank)
-        return trues[move] <= fit and others_put[move] <= count(held) - fit
-
-    @rule
-    def pack_of(s: Record, move: int) -> int:
-        """The cards that a move puts down. Where players say numbers only, others go of the ranks that they will be asked for last."""
-        if by_card:
-            return discards[move]
-        held, pack, more = s.hand[s.turn], take(s.hand[s.turn], s.rank, trues[move]), others_put[move]
-        for i in range(len(late)):
-            rank = (s.rank + late[i]) % ranks
-            n = min(more, of_rank(held, rank))
-            pack += take(held, rank, n)
-            more -= n
-        return pack
+    known_hp = hp or 0
 
     @rule
     def lie(s: Record) -> bool:
@@ -155,7 +120,7 @@ def cheat(
             out[0], out[1] = believe, challenge
             return 2
         for i in range(believe):
-            if can_put(s, i):
+            if can_put(s.hand[s.by], s.rank, i):
                 out[n] = i
                 n += 1
         return n
@@ -217,7 +182,7 @@ def cheat(
             deal(s, move, seen)
             return
         if s.last == 0:
-            s.last = pack_of(s, move)
+            s.last = pack_of(s.hand[s.by], s.rank, move)
             s.claim = count(s.last)
             s.hand[s.by] -= s.last
             s.pile += s.last
@@ -261,7 +226,7 @@ def cheat(
         choice = fitting or s.hand[me]
         which = int(u * count(choice))
         for i in range(kinds):  # the first discards are single cards
-            if holds(choice, discards[i]):
+            if holds(choice, units[i]):
                 which -= count(choice & (rank_mask << (bits * i))) if alike else 1
                 if which < 0:
                     return i
@@ -274,8 +239,8 @@ def cheat(
     def memoryless(s: Record, player: int) -> int:
         held, rank, answering = s.hand[player], s.rank, 1 if s.last else 0
         if not by_card:  # which rank is on makes no difference
-            held, rank = of_rank(held, rank) * (in_play + 1) + count(held), 0
-        others = count(s.hand[1 - player])
+            held, rank = min(of_rank(held, rank), in_play) * (in_play + 1) + min(count(held), in_play), 0
+        others = min(count(s.hand[1 - player]), in_play)  # a game of larger hands has more
         if packed:
             return (((held * 2 + answering) * ranks + rank) * (in_play + 1) + others) * (most + 1) + s.claim
         return fold(fold(fold(fold(held, answering), rank), others), s.claim) & KEY
@@ -299,6 +264,19 @@ def cheat(
     def general(s: Record, player: int) -> int:
         own, other = min(s.hp[player], known_hp), min(s.hp[1 - player], known_hp)
         return fold(fold(fold(s.past, s.hand[player]), own), other) & KEY
+
+    @rule
+    def essence(s: Record) -> None:
+        """What only bots and glances remember."""
+        s.mine[:] = 0
+        s.theirs[:] = 0
+        s.past = 0
+
+    @rule
+    def public(mover: int, seen0: int, seen1: int) -> int:
+        """Numbers of cards, what is believed, and cards that are shown; which of the two sees a token is plain from it."""
+        kind = seen0 % KINDS
+        return seen0 if kind in (COUNT, BELIEVED, SHOWN) else seen1 if kind != HAND else 0
 
     def move_name(move: int) -> str:
         said = deck.text(packs[move]) if move < len(packs) else "+".join(map(str, numbers[move])) if move < believe else ""
@@ -370,7 +348,8 @@ def cheat(
     def glance(look: Any, note: str, with_hp: bool | None = None) -> Glance:
         return Glance(look, lambda key: glance_text(key, with_hp), note) if packed and with_hp is not None else Glance(look, note=note)
 
-    depth = 2 * (turns or 2 * full * in_play) + (in_play + 1 if one_by_one else 1)
+    longest = 2 * full * in_play
+    depth = 2 * (min(turns, longest) or longest) + (in_play + 1 if one_by_one else 1)
     fullest = sum(comb(in_play, k) for k in range(1, most + 1))
     outcomes = kinds + 2 if one_by_one else len(deal_odds)
     return Game(
@@ -387,12 +366,14 @@ def cheat(
         move_name=move_name,
         outcome_name=outcome_name,
         sight_name=sight,
+        clues=Clues(essence=essence, public=public),
         glances={
             "memoryless": glance(memoryless, "hand, phase, rank, the other's number of cards, the claim", False),
             "hp-aware": glance(hp_aware, "memoryless, and both players' health points", True),
             "history-aware": glance(history_aware, "hand, and the history of numbers of cards and challenges"),
             "general": glance(general, "history-aware, and both players' health points"),
         },
+        liken=lambda other: likeness(box, Box.of(other.options)),
         bots={"heuristic": Bot(heuristic, "remembers every card it saw; challenges what cannot be true")},
         view=view,
         svg=svg,

@@ -87,8 +87,10 @@ class PolicyAgent(Agent):
         if isinstance(self._policy, Uniform) or not (self._table is None or self._table.missing == "error" or self.knows(state)):
             options = state.options()
             return options[pick_even(len(options), u)]
-        shares = self._policy.probabilities(state)
-        return list(shares)[pick_share(list(shares.values()), 0, len(shares), u)]
+        found = self._table.lookup(state.turn, state.key(state.turn, self._table.recall)) if self._table else None
+        shares = found or self._policy.probabilities(state)
+        move = list(shares)[pick_share(list(shares.values()), 0, len(shares), u)]
+        return state.game.meant_at(self._policy.recall, state.position, move) if found else move
 
     def knows(self, state: State) -> bool:
         if self._table is None:
@@ -99,7 +101,7 @@ class PolicyAgent(Agent):
         if self._table is None:
             return game
         try:
-            game, self._table = adopt(game, self._table)
+            game, self._table = adopt(game, self._table, by_likeness=True)
         except BadFile as error:
             raise BadFile(f"{self.name}: {error}") from error
         self.policy = self._policy = self._table

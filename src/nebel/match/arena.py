@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,13 +80,42 @@ def no_bot(s: Any, u: float) -> int:
     return -1
 
 
+@rule
+def among(legal: Any, n: int, move: int) -> bool:
+    i = 0
+    while i < n and legal[i] != move:
+        i += 1
+    return i < n
+
+
+@rule
+def as_said(s: Any, move: int) -> int:
+    """Of players who speak of this game's own moves."""
+    return move
+
+
+class Eyes(NamedTuple):
+    """How the seats see a game: by perfect recall, or else by a glance, of which the moves may be another game's."""
+
+    perfect: bool
+    look: Any = look_away
+    mean: Any = as_said
+    own: bool = True  # whether the table has a row's moves as the rules give them
+
+    @classmethod
+    def of(cls, game: Game, recall: str) -> Eyes:
+        if recall == PERFECT:
+            return cls(True)
+        glance = game.glances[recall]
+        return cls(False, glance.look, glance.mean or as_said, glance.mean is None)
+
+
 @lru_cache(maxsize=32)
 def table_player(game: Game, recalls: tuple[str, str], bots: tuple[str, str] = ("", "")) -> Any:
     """A kernel in which tables of these recalls, or the game's bots of these names, play in seats 0 and 1."""
     start, turn, moves, play, score, odds = game.rules
-    perfect0, perfect1 = recalls[0] == PERFECT, recalls[1] == PERFECT
-    look0 = look_away if perfect0 else game.glances[recalls[0]].look
-    look1 = look_away if perfect1 else game.glances[recalls[1]].look
+    perfect0, look0, mean0, own0 = Eyes.of(game, recalls[0])
+    perfect1, look1, mean1, own1 = Eyes.of(game, recalls[1])
     choose0 = game.bots[bots[0]].choose if bots[0] else no_bot
     choose1 = game.bots[bots[1]].choose if bots[1] else no_bot
     depth, width = game.depth, game.width
@@ -141,12 +170,13 @@ def table_player(game: Game, recalls: tuple[str, str], bots: tuple[str, str] = (
                         move = legal[pick_even(n, u)]
                     elif at >= 0:
                         place = tables[p].first[at]
-                        if tables[p].first[at + 1] - place != n:
+                        known = tables[p].first[at + 1] - place
+                        if (own0 if p == 0 else own1) and known != n:
                             return g
-                        c = pick_share(tables[p].share, place, n, u)
-                        move = legal[c]
-                        if tables[p].move[place + c] != move:
-                            return g
+                        move = tables[p].move[place + pick_share(tables[p].share, place, known, u)]
+                        move = mean0(states[0], move) if p == 0 else mean1(states[0], move)
+                    if not among(legal, n, move):
+                        return g
                 seen[0] = seen[1] = 0
                 play(states[0], move, seen)
                 if perfect0 or perfect1:
@@ -266,7 +296,7 @@ class Arena:
 
     def expected(self, a: Agent, b: Agent) -> float | None:
         """What a gets on average against b over both seats, exactly; None where that cannot be enumerated."""
-        if a.policy is None or b.policy is None:
+        if a.policy is None or b.policy is None or any(self._strange(agent) for agent in (a, b)):
             return None
         recalls = {policy.recall for policy in (a.policy, b.policy) if not isinstance(policy, Uniform)} or {PERFECT}
         shared = next(iter(recalls)) if len(recalls) == 1 else PERFECT
@@ -278,6 +308,11 @@ class Arena:
         except UnknownInformationState:  # a table need only know what it meets
             return None
         return (judge.verdict((mine[0], theirs[1])).value - judge.verdict((theirs[0], mine[1])).value) / 2
+
+    def _strange(self, agent: Agent) -> bool:
+        """Whether it plays by likeness to another game: then its information states are none of this game's."""
+        glance = self.game.glances.get(agent.policy.recall) if isinstance(agent.policy, TablePolicy) else None
+        return getattr(glance, "mean", None) is not None
 
     def _judge(self, recall: str) -> Judge | None:
         if recall not in self._judges:

@@ -1,4 +1,4 @@
-"""Policies of smaller games in larger ones of the same family."""
+"""Policies of one game in another of the same family, usually of a smaller game in a larger one."""
 
 from __future__ import annotations
 
@@ -6,28 +6,41 @@ from dataclasses import replace
 
 from nebel.core.errors import BadFile, BadSetting
 from nebel.core.game import BaseGame, Game
-from nebel.core.kin import borrow, same
+from nebel.core.kin import borrow, resemble, same
 from nebel.core.registry import load
 from nebel.policy.table import TablePolicy
 
 
-def adopt(game: BaseGame, policy: TablePolicy) -> tuple[BaseGame, TablePolicy]:
+def adopt(game: BaseGame, policy: TablePolicy, by_likeness: bool = False) -> tuple[BaseGame, TablePolicy]:
     """The policy as one of `game`, and the game with what the policy needs to find its way there; refuses what does not fit.
 
-    A policy of a smaller game plays uniformly where it knows nothing.
+    A policy of another game plays uniformly where it knows nothing. By likeness it also plays where states or moves are others, but
+    cannot be laid on a tree and judged.
     """
     family = policy.game.partition("(")[0]
     if policy.game == game.string or (policy.fingerprint == game.fingerprint and family != game.name):
         policy.check_game(game)
         return game, policy
-    smaller = load(policy.game)
-    policy.check_game(smaller)
-    if same(game, smaller):
+    other = load(policy.game)
+    policy.check_game(other)
+    if same(game, other):
         return game, policy
     try:
-        larger, recall = borrow(game, smaller, policy.recall)
-        if isinstance(game, Game) and isinstance(smaller, Game) and game.actions != smaller.actions:
-            raise BadSetting("their moves are not the same")
+        larger, recall = _seen(game, other, policy.recall, by_likeness)
     except BadSetting as error:
         raise BadFile(f"this policy was made for {policy.game}, not for {game.string} ({error})") from error
     return larger, replace(policy, game=game.string, fingerprint=game.fingerprint, recall=recall, missing="uniform")
+
+
+def _seen(game: BaseGame, other: BaseGame, recall: str, by_likeness: bool) -> tuple[BaseGame, str]:
+    """The game as the other's players see it, and the name of how they do."""
+    likens = by_likeness and isinstance(game, Game) and game.liken and game.name == other.name
+    try:
+        larger, recall = borrow(game, other, recall)
+        if isinstance(game, Game) and isinstance(other, Game) and game.actions != other.actions:
+            raise BadSetting("their moves are not the same")
+    except BadSetting:
+        if not likens:
+            raise
+        return resemble(game, other, recall)
+    return larger, recall

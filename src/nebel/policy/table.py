@@ -90,7 +90,11 @@ class TablePolicy(Policy):
                 text = state.information(player, self.recall)
                 raise UnknownInformationState(f"the policy does not know player {player}'s state '{text}'")
             return Uniform().probabilities(state)
-        return found
+        shares = dict.fromkeys(state.options(), 0.0)
+        for move, share in found.items():
+            meant = state.game.meant_at(self.recall, state.position, move)
+            shares[meant] = shares.get(meant, 0.0) + share
+        return shares
 
     def lookup(self, player: int, key: int) -> dict[int, float] | None:
         table = self.shares[player]
