@@ -89,6 +89,11 @@ def nothing_public(mover: int, seen0: int, seen1: int) -> int:
 
 
 @rule
+def always_hopeful(s: Record, me: int, events: Any, at: int, end: int) -> bool:
+    return True
+
+
+@rule
 def answer(memo: Any, name: Any) -> int:
     """What is remembered of a question; 0: nothing."""
     held = memo[name & (memo.size - 1)]
@@ -104,7 +109,7 @@ def keep(memo: Any, name: Any, said: int) -> None:
 def follow(game: Game) -> Follow:
     _, turn, moves, play, _, _ = game.rules
     told, essence, public = game.clues
-    has_told, is_told = told is not None, told or _nobody_told
+    has_told, is_told = told is not None, told or always_hopeful
     known = public or nothing_public
 
     @rule
@@ -186,11 +191,6 @@ def follow(game: Game) -> Follow:
         return search(t, s, at)
 
     return Follow(step, reached, hopeful)
-
-
-@rule
-def _nobody_told(s: Record, me: int, events: Any, at: int, end: int) -> bool:
-    return True
 
 
 def events_of(state: State, me: int) -> Events:
