@@ -310,6 +310,7 @@ def _blank(nodes: int, edges: int) -> Ways:
 def _bundle(paths: list[list[int]], log_weights: NDArray[np.float64]) -> Ways:
     """A graph of paths that part at the start and do not meet again."""
     ways = _blank(1 + sum(map(len, paths)), sum(map(len, paths)))
+    ways.below[:] = 2.0
     edges, node = len(paths), 1
     ways.first[1] = edges
     for e, path in enumerate(paths):
