@@ -31,7 +31,7 @@ from nebel.search import memory
 from nebel.search.budget import spend
 from nebel.search.hidden import ROOM, Hidden, Ways, drawing, moving
 from nebel.search.memory import NOWHERE, USED, Memory, enter, look_up
-from nebel.search.target import in_rules
+from nebel.search.target import in_rules, to_move
 
 BYTES = 2e9
 """What a search may fill."""
@@ -192,9 +192,10 @@ class Ismcts:
     def think(self, state: State, simulations: int | None = None, seconds: float | None = None) -> int:
         """Simulate this often, or for this long, for the player to move; returns how often."""
         began = time.perf_counter()
-        at = state.turn, state.key(state.turn)
+        me = to_move(state)
+        at = me, state.key(me)
         if self._hidden is None or self._hidden[0] != at:
-            self._hidden = at, Hidden(self.game, state, state.turn, self.settings.room, self._seed)
+            self._hidden = at, Hidden(self.game, state, me, self.settings.room, self._seed)
         self.exact = self._hidden[1].exact
         left = None if seconds is None else seconds - (time.perf_counter() - began)
         return spend(self._simulate, simulations, left)

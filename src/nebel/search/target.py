@@ -218,13 +218,20 @@ def in_rules(game: BaseGame) -> Game:
     return game
 
 
+def to_move(state: State) -> int:
+    """The player who is to move."""
+    if state.turn < 0:
+        raise BadSetting(f"no player is to move after {state.moves_text() or 'no moves'}, so nobody can think")
+    return state.turn
+
+
 def no_target(game: Game) -> Target:
     return _target(game, -1, 0, np.zeros(0, np.int64))
 
 
 def target(game: Game, state: State, me: int, public: bool = False) -> Target:
     """What player `me`, who is to move, knows in this state, or what all know."""
-    if state.turn != me:
+    if to_move(state) != me:
         raise BadSetting(f"player {me} is not to move after {state.moves_text() or 'no moves'}: a target is what the player to move knows")
     return _target(game, me, int(public), public_events_of(state) if public else events_of(state, me))
 
