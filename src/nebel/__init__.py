@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nebel.core.errors import Problem
-    from nebel.core.game import CHANCE, END, Game, Glance, Rules, record
+    from nebel.core.game import CHANCE, END, Bot, Game, Glance, Likeness, Rules, record
     from nebel.core.plain import PlainGame
     from nebel.core.registry import GAMES
     from nebel.core.registry import load as game
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "CHANCE", "END", "GAMES", "Game", "Glance", "PlainGame", "Problem", "Rules", "State", "game", "grow", "load_policy",
-    "read_record", "record", "rule", "save_policy",
+    "CHANCE", "END", "GAMES", "Bot", "Game", "Glance", "Likeness", "PlainGame", "Problem", "Rules", "State", "game", "grow",
+    "load_policy", "read_record", "record", "rule", "save_policy",
 ]  # fmt: skip
 
 _HOMES = {
     "core.errors": ("Problem",),
-    "core.game": ("CHANCE", "END", "Game", "Glance", "Rules", "record"),
+    "core.game": ("CHANCE", "END", "Bot", "Game", "Glance", "Likeness", "Rules", "record"),
     "core.plain": ("PlainGame",),
     "core.registry": ("GAMES", "game"),
     "core.rule": ("rule",),

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import nebel
 from nebel.cli import main
+from nebel.core.conform import conform
 from nebel.core.errors import BadSetting, IllegalMove
+from nebel.core.game import Bot
 from nebel.core.rng import generator
+from nebel.core.rule import rule
 from nebel.match.agents import Agent, BotAgent, PolicyAgent, bots, read
 from nebel.match.arena import play_by_hand, play_deals, play_pair
 from nebel.solve import Budget, Job, solve
@@ -127,11 +132,43 @@ def test_a_game_without_the_bot_is_refused(words: list[str], reason: str, capsys
     assert error.count("\n") == 1
 
 
-def test_a_bot_that_makes_no_legal_move_is_found_out(tmp_path: Path) -> None:
+@pytest.mark.parametrize("play", [play_by_hand, play_deals])
+def test_a_bot_that_makes_no_legal_move_is_found_out(tmp_path: Path, play: Any) -> None:
+    """By hand and compiled, in the same words; and `nebel check` says so before."""
     (tmp_path / "bad.py").write_text(PEBBLES.replace("return max(s.left % (take + 1), 1) - 1", "return take - 1"))
-    game = f"{tmp_path / 'bad.py'}:pebbles"
-    with pytest.raises(IllegalMove):
-        play_by_hand(nebel.game(game), (read("bot:expert"), read("random")), 50, 1)
+    game = nebel.game(f"{tmp_path / 'bad.py'}:pebbles")
+    with pytest.raises(IllegalMove, match=r"the bot 'expert' of .*bad.py:pebbles plays 2 after 3 3; legal: \[0\]"):
+        play(game, (read("bot:expert"), read("bot:expert")), 50, 1)
+    findings = conform(game).findings
+    assert findings[0] == "after 1 1 1 1 1: the bot 'expert' plays 2, which is not legal; legal: 0 1"
+    assert "\n" not in "".join(findings)
+
+
+def test_check_looks_at_bots(pebbles: str) -> None:
+    kuhn, one = nebel.game("kuhn"), 1
+
+    @rule
+    def peek(s: Any, u: float) -> int:
+        return 1 if s.card[s.turn] > s.card[1 - s.turn] else 0
+
+    def odd(s: Any, u: float) -> int:
+        return 0
+
+    @rule
+    def wide(s: Any, u: float) -> int:
+        return 1 if one << (70 + int(s.turn)) > one << 62 else 0  # machine integers are not as wide
+
+    assert conform(nebel.game(pebbles)).ok
+    assert conform(nebel.game("cheat:1"), steps=3000).ok
+    told = {
+        peek: "player 0 cannot tell the two states apart, yet the bot 'it' plays differently: it goes by more than was seen",
+        odd: "is not marked with @rule",
+        wide: "the bot 'it' is 1 in plain Python and 0 compiled",
+    }
+    for choose, sentence in told.items():
+        findings = conform(replace(kuhn, bots={"it": Bot(choose)})).findings
+        assert len(findings) >= 1
+        assert all(sentence in finding or "cannot tell" in finding for finding in findings), findings
 
 
 def test_play_against_a_bot(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

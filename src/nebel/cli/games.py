@@ -55,6 +55,8 @@ def _one(game: BaseGame, recall: str, as_json: bool) -> int:
     if facts["choices"] and facts["choices"] != states:
         say(f"with a choice       {' + '.join(f'{n:,}' for n in facts['choices'])}")
     say(f"recalls             {', '.join((PERFECT, *game.glances))}")
+    if bots := getattr(game, "bots", {}):
+        say(f"bots                {', '.join(f'{name} ({bot.note})' if bot.note else name for name, bot in bots.items())}")
     state = game.start()
     say(f"first options       {' '.join(state.legal()[:20])}\n")
     say(state.view("truth"))
@@ -75,6 +77,7 @@ def _sizes(game: BaseGame, recall: str) -> dict[str, Any]:
     from nebel.solve.size import PLAIN_LIMIT
 
     facts: dict[str, Any] = {"game": game.string, "fingerprint": game.fingerprint, "recall": recall}
+    facts["bots"] = list(getattr(game, "bots", ()))
     limit = _room() // BYTES_A_HISTORY if isinstance(game, Game) else PLAIN_LIMIT
     size = measure(game, limit)
     if size.complete:

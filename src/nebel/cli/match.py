@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
 
 def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
-    parser.add_argument("agents", nargs="*", metavar="AGENT", help="uniform, random, policy:FILE or FILE; at least two")
-    parser.add_argument("--game", help="the game (a policy file knows its own)")
+    known = "uniform, random, a policy (FILE or policy:FILE) or a bot (heuristic is Cheat's; bot:NAME any game's); at least two"
+    parser.add_argument("agents", nargs="*", metavar="AGENT", help=known)
+    parser.add_argument("--game", help="the game (a policy knows its own, and can also play in others of its family)")
     add_settings(parser, Terms, "terms")
     parser.add_argument("--out", type=Path, metavar="FILE", help="append each finished pair to this file, a line of JSON each")
     parser.add_argument("--resume", action="store_true", help="take pairs that --out already has from there")

@@ -137,9 +137,10 @@ def _check_compiled(game: Game, seed: int, findings: Findings) -> None:
             return
         if fast != plain_checksum(game, seed, PLAYOUTS):
             findings.add(TWINS, _first_difference(game, seed))
-        for name, glance in game.glances.items():
-            arguments = (game.blank(1)[0], np.int64(0))
-            fault = _compile_fault(f"the glance {name!r}", glance.look, arguments) or _glance_difference(game, name, seed)
+        glances = [(f"the glance {name!r}", glance.look, np.int64(0)) for name, glance in game.glances.items()]
+        bots = [(f"the bot {name!r}", bot.choose, 0.0) for name, bot in game.bots.items()]
+        for name, function, argument in [*glances, *bots]:
+            fault = _compile_fault(name, function, (game.blank(1)[0], argument)) or _look_difference(game, name, function, seed)
             if fault:
                 findings.add(TWINS, fault)
 
@@ -199,17 +200,18 @@ def _parting(state: State, what: str, plain: Any, fast: Any) -> str:
     return f"{_after(state)}: {what} is {plain} in plain Python and {fast} compiled"
 
 
-def _glance_difference(game: Game, name: str, seed: int) -> str | None:
-    rng = random.Random(seed)
-    look = compiled(game.glances[name].look)
+def _look_difference(game: Game, name: str, function: Any, seed: int) -> str | None:
+    """Of a glance, for both players; or of a bot, for the player to move."""
+    rng, fast = random.Random(seed), compiled(function)
     state = game.start()
     for _ in range(PLAYOUTS):
         if state.over:
             state = game.start()
         state.push(rng.choice(state.options()))
-        for player in (0, 1):
+        bot = name.startswith("the bot")
+        for argument in [rng.random()] * (state.turn >= 0) if bot else [0, 1]:
             with np.errstate(all="ignore"):
-                plain, fast = game.glance_at(name, state.position, player), int(look(state.position[0], player))
-            if plain != fast:
-                return _parting(state, f"the glance {name!r} of player {player}", plain, fast)
+                plain, quick = (int(look(state.position[0], argument)) for look in (function, fast))
+            if plain != quick:
+                return _parting(state, name if bot else f"{name} of player {argument}", plain, quick)
     return None

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nebel.core.errors import Problem
-from nebel.core.findings import ENDS, GLANCES, MOVES, NAMES, PURE, RANGES, RULES, TEXTS, VIEWS, Findings, reason, where
+from nebel.core.findings import BOTS, ENDS, GLANCES, MOVES, NAMES, PURE, RANGES, RULES, TEXTS, VIEWS, Findings, reason, where
 from nebel.core.game import CHANCE, END, BaseGame, Game
 
 ENDLESS = 10_000
@@ -20,6 +20,9 @@ PARSED = 200
 """So many pictures are read as XML."""
 PICTURES = 4000
 """Drawing takes longer than all else: of more states than this, pictures are compared for a part of the transcripts."""
+
+LUCK = (0.0, 0.4, 1 - 2**-53)
+"""The uniform numbers that bots are given."""
 
 Trail = tuple[Any, int, int] | None
 """The moves so far, last first: (those before, whose turn, option)."""
@@ -52,7 +55,7 @@ class Walk:
         self.text: dict[int, str] = {1: "", 2: ""}
         self.read: dict[tuple[int, str], tuple[int, Trail]] = {}
         self.drawn: dict[Any, tuple[Any, Trail]] = {}
-        self.decided: dict[int, tuple[list[int], dict[str, int], Trail]] = {}
+        self.decided: dict[int, tuple[list[int], dict[str, int], dict[str, list[int]], Trail]] = {}
         self.glanced: dict[tuple[str, int, int], tuple[list[int], Trail]] = {}
         self.glance_words: dict[tuple[str, str], int] = {}
         self.checked_names: set[str] = set()
@@ -213,13 +216,25 @@ class Walk:
 
     def _compare_decisions(self, spot: Spot, turn: int, options: list[int]) -> None:
         glances = {name: self._glance(spot, turn, name, options) for name in self.game.glances}
-        known, known_glances, path = self.decided.setdefault(spot.minds[turn], (options, glances, spot.path))
+        bots = {name: self._bot(spot, self.game, name, options) for name in self.game.bots} if isinstance(self.game, Game) else {}
+        known, known_glances, known_bots, path = self.decided.setdefault(spot.minds[turn], (options, glances, bots, spot.path))
         alike = f"{self.pair(path, spot.path)}, player {turn} cannot tell the two states apart, yet"
         if known != options:
             self.findings.add(MOVES, f"{alike} {self._difference(turn, known, options)}")
         for name, glance in glances.items():
             if known_glances[name] != glance:
                 self.findings.add(GLANCES, f"{alike} the glance {name!r} differs: it shows more than was seen")
+        for name, moves in bots.items():
+            if known_bots[name] != moves:
+                self.findings.add(BOTS, f"{alike} the bot {name!r} plays differently: it goes by more than was seen")
+
+    def _bot(self, spot: Spot, game: Game, name: str, options: list[int]) -> list[int]:
+        """What a bot plays, by luck."""
+        moves = [int(self.twice(f"the bot {name!r}", spot, game.bots[name].choose, spot.position[0], u)) for u in LUCK]
+        illegal = next((move for move in moves if move not in options), None)
+        if illegal is not None:
+            self._stop(BOTS, spot, f"the bot {name!r} plays {illegal}, which is not legal; legal: {' '.join(map(str, options))}")
+        return moves
 
     def _difference(self, turn: int, one: list[int], other: list[int]) -> str:
         if sorted(one) == sorted(other):

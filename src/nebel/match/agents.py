@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nebel.core.errors import BadFile, BadSetting
+from nebel.core.errors import BadFile, BadSetting, IllegalMove
 from nebel.core.game import BaseGame, Game
 from nebel.core.registry import GAMES, load
 from nebel.core.rng import uniform
@@ -118,7 +118,11 @@ class BotAgent(Agent):
     def choose(self, state: State, rng: Generator) -> int:
         assert isinstance(state.game, Game)
         with np.errstate(over="ignore"):
-            return int(state.game.bots[self.bot].choose(state.position[0], uniform(rng)))
+            move = int(state.game.bots[self.bot].choose(state.position[0], uniform(rng)))
+        if move not in state.options():
+            after = f"after {state.moves_text()}" if state.steps else "at the start"
+            raise IllegalMove(f"the bot {self.bot!r} of {state.game.string} plays {move} {after}; legal: {state.options()}")
+        return move
 
     def join(self, game: BaseGame) -> BaseGame:
         offered = game.bots if isinstance(game, Game) else {}
