@@ -30,8 +30,9 @@ DARK_HEX = [
     for abrupt in ("false", "true")
     for leak in ("silent", "noisy", "flash")
 ]
-CHEATS = ["cheat:1", "cheat(hp=1,alike=true,put=counts)", "cheat(hp=none,limit=3,hand=1)"]
-GAMES = ["kuhn", "leduc", "leduc(suits=false)", "liars_dice(faces=3)", *GOOFSPIELS, *SHUFFLED, *DARK_HEX, *CHEATS]
+CHEATS = ["cheat:1", "cheat:2", "cheat(hp=1,alike=true,put=counts)", "cheat(hp=none,limit=3,hand=1)"]
+DEALT_ONE_BY_ONE = "cheat(ranks=4,suits=3,hand=3,alike=true,put=counts,hp=1,limit=3)"
+GAMES = ["kuhn", "leduc", "leduc(suits=false)", "liars_dice(faces=3)", *GOOFSPIELS, *SHUFFLED, *DARK_HEX, *CHEATS, DEALT_ONE_BY_ONE]
 
 
 def load(string: str) -> Game:

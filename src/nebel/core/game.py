@@ -112,14 +112,16 @@ class Clues(NamedTuple):
     """What a game may tell those who search at the board about what a player knows. Events: an own move m is 2*m + 1, a sight t is 2*t.
 
     hopeful(s, me, events, at, end)  in s, where player `me` has done and seen events[:at]: may the game go on so that `me` does and
-                                     sees events[at:end], nothing else, and is then to move? Exact. None: the library searches
+                                     sees events[at:end], nothing else, and is then to move? None: the library searches
     essence(s)                       clear what has no bearing on what can still be done and seen, so that fewer states differ
     public(mover, seen0, seen1)      the token of a step that is common knowledge (0: nothing); None: the game does not say
+    exact                            False: hopeful only rules out, and the library searches what it leaves
     """
 
     hopeful: Callable[[Record, int, Any, int, int], bool] | None = None
     essence: Callable[[Record], None] = all_essential
     public: Callable[[int, int, int], int] | None = None
+    exact: bool = True
 
 
 def key_text(key: int) -> str:

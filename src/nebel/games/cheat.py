@@ -9,10 +9,11 @@ import numpy as np
 from numpy import int64
 
 from nebel.core.errors import UnknownGame
-from nebel.core.game import CHANCE, END, Bot, Clues, Game, Glance, Record, Rules, record
+from nebel.core.game import CHANCE, END, Bot, Game, Glance, Record, Rules, record
 from nebel.core.rng import fold
 from nebel.core.rule import rule
 from nebel.games.cheat_box import Box, putting
+from nebel.games.cheat_clues import BELIEVED, COUNT, HAND, KINDS, SHOWN, TOOK, clues
 from nebel.games.cheat_decks import likeness
 from nebel.games.packed import RANKS, SUITS, arithmetic
 from nebel.games.table import Piece, back, seats, slot, table, words
@@ -22,11 +23,6 @@ ENDLESS = 1 << 20
 
 LONG_GAME = 1000
 """Turns after which a game without health points is drawn, unless told otherwise."""
-
-HAND, COUNT, BELIEVED, SHOWN, TOOK = range(1, 6)
-KINDS = 8
-"""What can be seen, as KINDS * what + kind: the own hand, how many cards the other claims, that a claim was believed, the cards
-that a challenge turned up, and (for who takes the pile, and needs no other words) all that was in it."""
 
 KEY = (1 << 62) - 1
 
@@ -265,19 +261,6 @@ def cheat(
         own, other = min(s.hp[player], known_hp), min(s.hp[1 - player], known_hp)
         return fold(fold(fold(s.past, s.hand[player]), own), other) & KEY
 
-    @rule
-    def essence(s: Record) -> None:
-        """What only bots and glances remember."""
-        s.mine[:] = 0
-        s.theirs[:] = 0
-        s.past = 0
-
-    @rule
-    def public(mover: int, seen0: int, seen1: int) -> int:
-        """Numbers of cards, what is believed, and cards that are shown; which of the two sees a token is plain from it."""
-        kind = seen0 % KINDS
-        return seen0 if kind in (COUNT, BELIEVED, SHOWN) else seen1 if kind != HAND else 0
-
     def move_name(move: int) -> str:
         said = deck.text(packs[move]) if move < len(packs) else "+".join(map(str, numbers[move])) if move < believe else ""
         return said or ("believe" if move == believe else "challenge")
@@ -366,7 +349,7 @@ def cheat(
         move_name=move_name,
         outcome_name=outcome_name,
         sight_name=sight,
-        clues=Clues(essence=essence, public=public),
+        clues=clues(box),
         glances={
             "memoryless": glance(memoryless, "hand, phase, rank, the other's number of cards, the claim", False),
             "hp-aware": glance(hp_aware, "memoryless, and both players' health points", True),

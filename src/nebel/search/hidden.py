@@ -28,7 +28,7 @@ from nebel.search.target import Target, always_hopeful, follow, in_rules, target
 ROOM, FIRST_ROOM = 1 << 17, 1 << 12
 """Nodes of the graph: at most, unless told otherwise, and those that it gets at first."""
 
-WALKS = 256
+WALKS = 1024
 """Histories to choose from where the graph is too large."""
 
 EDGES = 4

@@ -108,8 +108,8 @@ def keep(memo: Any, name: Any, said: int) -> None:
 @functools.lru_cache(maxsize=32)
 def follow(game: Game) -> Follow:
     _, turn, moves, play, _, _ = game.rules
-    told, essence, public = game.clues
-    has_told, is_told = told is not None, told or always_hopeful
+    told, essence, public, exact = game.clues
+    sure, may_be = told is not None and exact, told or always_hopeful
     known = public or nothing_public
 
     @rule
@@ -131,7 +131,7 @@ def follow(game: Game) -> Follow:
         who = turn(t.states[d])
         if reached(t, t.at[d], who):
             return YES
-        if who == END:
+        if who == END or (t.public == 0 and not may_be(t.states[d], t.me, t.events, t.at[d], t.events.size)):
             return NO
         essence(t.states[d])
         t.name[d] = fold(digest(t.words, d), t.at[d])
@@ -186,8 +186,8 @@ def follow(game: Game) -> Follow:
 
     @rule
     def hopeful(t: Target, s: Record, at: int) -> bool:
-        if has_told and t.public == 0:
-            return is_told(s, t.me, t.events, at, t.events.size)
+        if sure and t.public == 0:
+            return may_be(s, t.me, t.events, at, t.events.size)
         return search(t, s, at)
 
     return Follow(step, reached, hopeful)
