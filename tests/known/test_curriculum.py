@@ -135,10 +135,10 @@ def family(method: str = "cfr+", recall: str = "perfect", game: str = LONG, curr
 def test_carrying_nothing_is_beginning_anew(method: str) -> None:
     budget = Budget(iterations=50)
     scratch = solve(Job(LONG, method), budget).policy
-    assert same_bits(solve_family(family(method, carry_regrets=0, carry_average=0), budget).policy, scratch)
-    both = solve_family(family(method), budget).policy
-    regrets = solve_family(family(method, carry_average=0), budget).policy
-    average = solve_family(family(method, carry_regrets=0), budget).policy
+    assert same_bits(solve_family(family(method, carry_regrets=0), budget).policy, scratch)
+    both = solve_family(family(method, carry_average=1), budget).policy
+    regrets = solve_family(family(method), budget).policy
+    average = solve_family(family(method, carry_regrets=0, carry_average=1), budget).policy
     for i, one in enumerate((scratch, both, regrets, average)):
         assert not any(same_bits(one, other) for other in (scratch, both, regrets, average)[i + 1 :])
 
@@ -165,12 +165,23 @@ def test_a_stage_goes_on_from_the_stage_before() -> None:
     first.run(30)
     second.inherit(Heritage(first.tree.game, "perfect", first.held(), (30, 30)))
     second.run(30)
-    result = solve_family(family(curriculum="turns=2,3"), Budget(iterations=30))
+    result = solve_family(family(curriculum="turns=2,3", carry_average=1), Budget(iterations=30))
     assert same_bits(result.policy, second.policy({}))
     assert (result.job.game, result.iterations) == (nebel.game(LONG).string, 30)
     assert result.policy.facts["curriculum"] == "turns=2,3"
     assert result.verdict is not None
     assert result.verdict.exploitability == Judge(second.tree).verdict(second.strategies()).exploitability
+
+
+def test_a_survey_shows_what_was_inherited() -> None:
+    """Rows of all information states that are met, as they were taken over: nothing is learned."""
+    by_rules, by_tree = (sampled("hp-aware", on_tree, ChanceSampling(), learned("hp-aware"), 0) for on_tree in (False, True))
+    laid = by_tree.held()
+    for pupil in (by_rules, by_tree):
+        pupil.survey(200)
+    for expected, met, kept in zip(laid, by_rules.held(), by_tree.held(), strict=True):
+        assert rows(met) == rows(kept) == rows(expected)
+        assert np.count_nonzero(met.total) > 100
 
 
 class Killed(Exception):
@@ -182,7 +193,7 @@ class Killed(Exception):
     ("chance-sampled", "hp-aware", "cheat:2", "hp=1..2"),
 ])  # fmt: skip
 def test_killed_and_resumed(tmp_path: Path, method: str, recall: str, game: str, curriculum: str) -> None:
-    job, budget = family(method, recall, game, curriculum), Budget(iterations=400)
+    job, budget = family(method, recall, game, curriculum, carry_average=1), Budget(iterations=400)
     whole = solve_family(job, budget, tmp_path / "whole").policy
     begun: list[str] = []
 
@@ -286,7 +297,7 @@ def test_refused_in_one_line_before_anything_is_computed(
 )
 def test_families_of_goofspiel(game: str, curriculum: str) -> None:
     begun: list[BaseGame] = []
-    job, budget = family("cfr+", game=game, curriculum=curriculum, carry_average=0), Budget(iterations=100)
+    job, budget = family("cfr+", game=game, curriculum=curriculum), Budget(iterations=100)
     result = solve_family(job, budget, done=lambda stage, _: begun.append(stage.game))
     assert len(begun) == len({each.string for each in begun}) == int(curriculum[-1]) - int(curriculum[-4]) + 1
     assert result.verdict is not None

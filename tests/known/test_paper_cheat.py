@@ -94,7 +94,7 @@ def test_what_is_brought_along_plays_like_the_smaller_games_policy(study: Study)
 
 @pytest.mark.parametrize("recall", ["hp-aware", "history-aware", "perfect"])
 def test_the_ladder_is_the_curriculum(study: Study, recall: str) -> None:
-    job = Job("cheat:2", "chance-sampled", recall, curriculum={"curriculum": "hp=1..2"})
+    job = Job("cheat:2", "chance-sampled", recall, curriculum={"curriculum": "hp=1..2", "carry_average": 1})
     verdict = solve_family(job, Budget(iterations=100)).verdict
     assert verdict is not None
     climbed = Ladder(study, recall).climb(2, CARRIED, 1, [100])

@@ -2,7 +2,7 @@
 
 Cheng Yi, Tomoyuki Kaneko. Improving Counterfactual Regret Minimization Agents Training in Card Game Cheat Using Ordered
 Abstraction. 2021. Where it departs: the first strategy of a stage follows from the carried regrets, and is not set to the
-carried average; the average goes on with the carried sums.
+carried average; the average begins anew unless it is told to go on.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Curriculum(Settings):
 
     curriculum: str | None = setting(None, "solve a family in order, for example hp=1..5 or turns=2,4,6; budgets are for each stage")
     carry_regrets: float = setting(1.0, "carried regrets are multiplied by this (0: none are carried)", 0, 1000)
-    carry_average: float = setting(1.0, "carried sums of the average are multiplied by this (0: the average begins anew)", 0, 1000)
+    carry_average: float = setting(0.0, "carried sums of the average are multiplied by this (0: it begins anew; 1: it goes on)", 0, 1000)
 
 
 class Stage(NamedTuple):

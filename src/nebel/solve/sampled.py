@@ -132,7 +132,7 @@ class Sampled:
 
     def prepare(self) -> None:
         """Compile, or load what was compiled."""
-        self._spread_over_threads(0)
+        self._spread_over_threads(0, 1.0)
 
     def run(self, iterations: int) -> None:
         end = self.iterations + iterations
@@ -142,14 +142,23 @@ class Sampled:
                 count = min(count, self.settings.period - self.iterations % self.settings.period)
             if self.tree is None:
                 count = min(count, self._room())
-            self._spread_over_threads(count)
+            self._spread_over_threads(count, self._weight())
             self.iterations += count
             if self.settings.weights == "discounted" and self.iterations % self.settings.period == 0:
                 self._discount(self.iterations // self.settings.period)
 
-    def _spread_over_threads(self, count: int) -> None:
-        epoch = 1 + self.iterations // self.settings.period
-        weight = float(epoch) if self.settings.weights == "linear" else 1.0
+    def survey(self, iterations: int) -> None:
+        """Meet information states and learn nothing: their rows hold what was inherited."""
+        for _ in range(iterations):
+            if self.tree is None:
+                self._room()
+            self._spread_over_threads(1, 0.0)
+
+    def _weight(self) -> float:
+        """Of the iterations that come."""
+        return 1.0 + self.iterations // self.settings.period if self.settings.weights == "linear" else 1.0
+
+    def _spread_over_threads(self, count: int, weight: float) -> None:
         knobs = (float(self.settings.epsilon), float(self.settings.rate) if self.settings.baseline else 0.0)
         threads = len(self._rngs)
         parts = [count // threads + (i < count % threads) for i in range(threads)]
