@@ -15,6 +15,7 @@ ALLOWED = {
     "dark_hex": {"core", "dark_hex"},
     "judge": {"core", "policy", "dark_hex", "judge"},
     "solve": {"core", "policy", "dark_hex", "judge", "solve"},
+    "search": {"core", "policy", "search"},
     "bridge": {"core", "policy", "bridge"},
     "match": {"core", "policy", "judge", "match"},
     "bench": {"core", "policy", "judge", "solve", "bench"},
