@@ -44,5 +44,3 @@ def _claim(game: str, package: str) -> Claim:
 
 def claims() -> list[Claim]:
     return [_claim(game, package) for package in (OPENSPIEL, LITEEFG) for game in PAIRS]
-
-

@@ -133,5 +133,3 @@ def _draw(row: Row) -> None:
     for name, share in row.moves.items():
         say(f"  {name:{width}}  {share:.4f}  {'█' * round(40 * share)}")
     say()
-
-

@@ -164,8 +164,7 @@ def _with_compiled_rules(function: types.FunctionType) -> types.FunctionType:
     namespace = function.__globals__
     swaps = {name: compiled(namespace[name]) for name in _global_names(function.__code__) if is_rule(namespace.get(name))}
     cells = tuple(
-        types.CellType(compiled(cell.cell_contents)) if is_rule(cell.cell_contents) else cell
-        for cell in function.__closure__ or ()
+        types.CellType(compiled(cell.cell_contents)) if is_rule(cell.cell_contents) else cell for cell in function.__closure__ or ()
     )
     twin = types.FunctionType(
         function.__code__, {**namespace, **swaps} if swaps else namespace, function.__name__, function.__defaults__, cells

@@ -84,9 +84,7 @@ def save_policy(policy: TablePolicy, path: str | Path) -> None:
 def load_policy(path: str | Path) -> TablePolicy:
     arrays, header = read_arrays(Path(path), "policy")
     shares = [Shares(*(arrays[f"{name}{p}"] for name in Shares._fields)) for p in range(2)]
-    return TablePolicy(
-        header["game"], header["fingerprint"], header["recall"], (shares[0], shares[1]), header["missing"], header["facts"]
-    )
+    return TablePolicy(header["game"], header["fingerprint"], header["recall"], (shares[0], shares[1]), header["missing"], header["facts"])
 
 
 def read_policy(text: str) -> Policy:
