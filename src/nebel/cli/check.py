@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 
+from nebel.cli.flags import whole
 from nebel.cli.screen import emit, say
 from nebel.core.errors import BadSetting
 
 
 def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument("game", metavar="GAME", help="a game string, or path/to/file.py:factory")
-    parser.add_argument("--steps", type=int, default=20_000, help="states to look at in a game that is larger (default: 20000)")
+    parser.add_argument("--steps", type=whole, default=20_000, help="states to look at in a game that is larger (default: 20000)")
     parser.add_argument("--seed", type=int, default=1, help="of the random play in large games (default: 1)")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
 

@@ -6,6 +6,7 @@ import argparse
 from math import isnan
 from typing import TYPE_CHECKING
 
+from nebel.cli.flags import whole
 from nebel.cli.screen import emit, figure, say
 from nebel.core.errors import BadSetting
 
@@ -18,7 +19,7 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument("policy", metavar="POLICY", help="a policy file, or uniform")
     parser.add_argument("--game", help="the game (a policy file knows its own)")
     parser.add_argument("--by", default="exact", choices=("exact", "abstract"), help="how (default: exact; abstract is optimistic)")
-    parser.add_argument("--patience", type=int, default=1_000_000_000, metavar="STEPS", help="for judging by beliefs (default: 1e9)")
+    parser.add_argument("--patience", type=whole, default=1_000_000_000, metavar="STEPS", help="for judging by beliefs (default: 1e9)")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
 
 

@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from nebel.cli.flags import whole
 from nebel.cli.screen import emit, say, table
 from nebel.core.errors import BadSetting, UnknownInformationState
 from nebel.core.game import BaseGame
@@ -34,7 +35,7 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument("state", nargs="*", metavar="INFORMATION STATE", help="what the player did and saw")
     parser.add_argument("--after", metavar="MOVES", help="instead: all moves from the start, chance's too")
     parser.add_argument("--player", type=int, choices=(0, 1), help="only this player's")
-    parser.add_argument("--limit", type=int, default=20, help="information states to list (default: 20)")
+    parser.add_argument("--limit", type=whole, default=20, help="information states to list (default: 20)")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
 
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+import types
+import typing
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
+from nebel.core.amounts import read_count
 from nebel.core.errors import BadSetting
 
 
@@ -30,3 +34,41 @@ class Settings:
 
 def flag_of(name: str) -> str:
     return "--" + name.replace("_", "-")
+
+
+Kind = TypeVar("Kind", bound=Settings)
+
+
+def types_of(kind: type[Settings]) -> dict[str, Any]:
+    """What the fields hold, leaving out that they may be None."""
+    return {name: _plain_type(hint) for name, hint in typing.get_type_hints(kind).items()}
+
+
+def _plain_type(hint: Any) -> Any:
+    if isinstance(hint, types.UnionType):
+        return next(kind for kind in typing.get_args(hint) if kind is not type(None))
+    return hint
+
+
+def read_settings(kind: type[Kind], words: Sequence[str]) -> Kind:
+    """Settings from words such as `epsilon=0.6`."""
+    known = {field.name: types_of(kind)[field.name] for field in dataclasses.fields(kind)}
+    values: dict[str, Any] = {}
+    for word in words:
+        name, sign, text = word.partition("=")
+        if not sign or name not in known:
+            raise BadSetting(f"{word!r} is not NAME=VALUE with a name among: {', '.join(known)}")
+        values[name] = _read(known[name], name, text)
+    try:
+        return kind(**values)
+    except BadSetting as error:
+        raise BadSetting(str(error).removeprefix("--")) from error
+
+
+def _read(what: Any, name: str, text: str) -> Any:
+    try:
+        return read_count(text) if what is int else what(text)
+    except BadSetting as error:
+        raise BadSetting(f"{name}: {error}") from error
+    except ValueError as error:
+        raise BadSetting(f"{name}: {text!r} is not a number") from error

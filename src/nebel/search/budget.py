@@ -4,11 +4,34 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import NamedTuple
 
+from nebel.core.amounts import read_count, read_seconds
 from nebel.core.errors import BadSetting
 
 FIRST_LOOK = 64
 """Simulations before the first look at the clock."""
+
+
+class Budget(NamedTuple):
+    """What a search may spend on a move: simulations, or seconds."""
+
+    simulations: int | None = None
+    seconds: float | None = None
+
+
+def read_budget(text: str) -> Budget:
+    """A budget as people write it: `10k`, `1.5M`, `1e6` and `2000` are simulations, `1s`, `500ms` and `2m` are times."""
+    try:
+        if text.endswith(("s", "m")):
+            budget = Budget(seconds=read_seconds(text))
+        else:
+            budget = Budget(simulations=read_count(text))
+    except BadSetting as error:
+        raise BadSetting(f"{text!r} is no budget; write simulations as 2000, 10k, 1.5M or 1e6, or a time as 1s, 500ms or 2m") from error
+    if max(x for x in budget if x is not None) <= 0:
+        raise BadSetting(f"{text!r} is no budget: it must be more than nothing")
+    return budget
 
 
 def spend(simulate: Callable[[int], None], simulations: int | None, seconds: float | None) -> int:
