@@ -116,3 +116,12 @@ def uniform_strategy(side: Side) -> NDArray[np.float64]:
     """Equal shares in every information state."""
     width = np.diff(side.row)
     return np.repeat(1.0 / width, width)
+
+
+def shares_of(row: Any, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Shares from sums, where the moves of an information state stand at row[i] .. row[i+1]-1; equal shares where nothing was added up."""
+    width = np.diff(row)
+    if not len(width):
+        return np.zeros(0)
+    total = np.repeat(np.add.reduceat(sums, row[:-1]), width)
+    return np.divide(sums, total, out=np.repeat(1.0 / width, width), where=total > 0)

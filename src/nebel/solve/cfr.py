@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nebel.core.rule import kernel, parallel_kernel, prange, rule
-from nebel.core.sequence import Half, halves, spread, uniform_strategy, weigh
+from nebel.core.sequence import Half, halves, shares_of, spread, uniform_strategy, weigh
 from nebel.core.tree import Side, Tree
 from nebel.policy.table import TablePolicy, from_tree
 from nebel.solve.heritage import Held, Heritage, lay_down, sorted_held
@@ -243,12 +243,3 @@ def _table(side: Side, sequences: int) -> Table:
     places = len(side.move)
     by_place = (np.zeros(places), uniform_strategy(side), np.zeros(places), np.zeros(places))
     return Table(*by_place, np.zeros(sequences), np.zeros(sequences))
-
-
-def shares_of(row: Any, average: Reals) -> Reals:
-    """Shares from sums; where nothing was added up, equal shares."""
-    width = np.diff(row)
-    if not len(width):
-        return np.zeros(0)
-    total = np.repeat(np.add.reduceat(average, row[:-1]), width)
-    return np.divide(average, total, out=np.repeat(1.0 / width, width), where=total > 0)

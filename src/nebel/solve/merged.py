@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from nebel.core.errors import BadSetting
 from nebel.core.game import BaseGame
 from nebel.core.rule import kernel
+from nebel.core.sequence import shares_of
 from nebel.dark_hex.merged import BOARD, MOST_CELLS, Merged, count_bytes, merge, merged_kind
 from nebel.dark_hex.sure_wins import on_board
 from nebel.dark_hex.sweeps import follow, sweep_back, sweep_forth, work_for
 from nebel.policy.table import Shares, TablePolicy
-from nebel.solve.cfr import Reals, Table, match_regrets, shares_of, weights_of
+from nebel.solve.cfr import Reals, Table, match_regrets, weights_of
 
 ROUNDING = 8
 """Gains below this many units of the last digit, of a view's reach, are none."""

@@ -15,9 +15,9 @@ from nebel.core.game import Game
 from nebel.core.recall import PERFECT
 from nebel.core.rng import generator, mix
 from nebel.core.rule import kernel
+from nebel.core.sequence import shares_of
 from nebel.core.tree import Tree
 from nebel.policy.table import Reals, Shares, TablePolicy, from_tree, sorted_shares
-from nebel.solve.cfr import shares_of
 from nebel.solve.heritage import Held, Heritage, lay_down, sorted_held
 from nebel.solve.mccfr import deep_sampler, outcome_sampler
 from nebel.solve.settings import Sampling
