@@ -28,6 +28,9 @@ Reals = NDArray[np.float64]
 DEFAULT_LIMIT = 60_000_000
 """Histories that a tree may have unless the caller says otherwise (about 4 GB)."""
 
+ROUGHLY, MOST_ESTIMATED = 1e12, 1e100
+"""Histories beyond which an estimate may be rough, and beyond which it does not matter how many more there are."""
+
 
 class Nodes(NamedTuple):
     """Histories as arrays; node 0 is the start."""
@@ -154,20 +157,27 @@ def measure(game: BaseGame, limit: int = DEFAULT_LIMIT) -> Size:
 
 
 def estimate(game: BaseGame, follow: Container[int] = (CHANCE, 0, 1), probes: int = 200, seed: int = 1) -> float:
-    """About how many histories are met if all options of those in `follow`, and a random one of the others, are followed
-    (Knuth 1975: products of breadths along random histories)."""
+    """About how many histories are met if all options of those in `follow`, and a random one of the others, are followed; of more than
+    MOST_ESTIMATED only that there are so many.
+
+    A crowd goes on step by step: so many histories, drawn evenly from all continuations of those before. One that ends leaves its place
+    to others, which matters where most moves end a game soon (Knuth 1975 lets every probe go alone).
+    """
     rng = generator(seed)
-    total = 0.0
-    for _ in range(probes):
-        position, product = game.begin(), 1.0
-        total += 1
-        while game.turn_at(position) != END:
-            options = game.options_at(position)
-            product *= len(options) if game.turn_at(position) in follow else 1
-            total += product
-            with np.errstate(over="ignore"):
-                position, _ = game.after(position, options[int(uniform(rng) * len(options))])
-    return total / probes
+    crowd, share, total = [game.begin()] * probes, 1 / probes, 1.0
+    while crowd and total < MOST_ESTIMATED:
+        going = [(position, game.options_at(position)) for position in crowd if game.turn_at(position) != END]
+        places = 0 if not going else probes if total < ROUGHLY else probes // 10
+        with np.errstate(over="ignore"):
+            ways = [options if game.turn_at(at) in follow else [options[int(uniform(rng) * len(options))]] for at, options in going]
+            ends = np.cumsum([len(options) for options in ways])
+            count = sum(len(options) for options in ways)
+            chosen = [int(uniform(rng) * count) for _ in range(places)]
+            origin = np.searchsorted(ends, chosen, "right")
+            crowd = [game.after(going[i][0], ways[i][way - ends[i]])[0] for i, way in zip(origin, chosen, strict=True)]
+        total += share * count
+        share *= count / max(places, 1)
+    return total
 
 
 def grow(game: BaseGame, recall: str = PERFECT, limit: int = DEFAULT_LIMIT) -> Tree:
