@@ -118,10 +118,11 @@ def uniform_strategy(side: Side) -> NDArray[np.float64]:
     return np.repeat(1.0 / width, width)
 
 
-def shares_of(row: Any, sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Shares from sums, where the moves of an information state stand at row[i] .. row[i+1]-1; equal shares where nothing was added up."""
+def shares_of(row: Any, sums: NDArray[np.float64], elsewhere: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    """Shares from sums, where the moves of an information state stand at row[i] .. row[i+1]-1; where nothing was added up, those
+    `elsewhere`, or equal ones."""
     width = np.diff(row)
     if not len(width):
         return np.zeros(0)
     total = np.repeat(np.add.reduceat(sums, row[:-1]), width)
-    return np.divide(sums, total, out=np.repeat(1.0 / width, width), where=total > 0)
+    return np.divide(sums, total, out=np.repeat(1.0 / width, width) if elsewhere is None else elsewhere.copy(), where=total > 0)

@@ -7,7 +7,8 @@ from typing import Any, Literal
 from numpy import int8, int64
 
 from nebel.core.errors import UnknownGame
-from nebel.core.game import CHANCE, END, Clues, Game, Record, Rules, record
+from nebel.core.game import CHANCE, END, Clues, Encoding, Game, Record, Rules, record
+from nebel.core.recall import PERFECT
 from nebel.core.rule import rule
 from nebel.games.table import Piece, back, card, prize, seats, slot, table, words
 
@@ -138,6 +139,30 @@ def goofspiel(
     def score(s: Record) -> float:
         return 1.0 if s.lead > 0 else -1.0 if s.lead < 0 else 0.0
 
+    span = max(1, sum(range(first_prize, cards + first_prize)))
+
+    @rule
+    def encode(s: Record, player: int, out: Any) -> None:
+        """By card: in hand, won, lost or tied with; by round: won, lost, tied, the bid, and (if shuffled) the prize; the round; who leads;
+        the seat."""
+        for c in range(cards):
+            out[c] = s.hand[player] >> c & 1
+        for i in range(s.trick):
+            mine, theirs = s.bid[player, i], s.bid[1 - player, i]
+            how = 0 if mine > theirs else 1 if mine < theirs else 2
+            out[cards * (1 + how) + mine] = 1.0
+            out[4 * cards + 4 * i + how] = 1.0
+            out[4 * cards + 4 * i + 3] = (mine + 1) / cards
+        rest = 4 * cards + 4 * rounds
+        for i in range(rounds):
+            if shuffled and s.prize[i] >= 0:
+                out[rest + i] = (s.prize[i] + 1) / cards
+        rest += rounds if shuffled else 0
+        if s.trick < rounds:
+            out[rest + s.trick] = 1.0
+        out[rest + rounds] = s.lead / span if player == 0 else -s.lead / span
+        out[rest + rounds + 1] = player
+
     @rule
     def hopeful(s: Record, me: int, events: Any, at: int, end: int) -> bool:
         """Can the other's cards do what is told of them? Ties take the cards named; then the i-th smallest of my bids that must win needs
@@ -265,6 +290,7 @@ def goofspiel(
         outcome_name=prize_name,
         sight_name=sight,
         clues=Clues(hopeful, essence, public),
+        encodings={PERFECT: Encoding(4 * cards + (6 if shuffled else 5) * rounds + 2, encode)},
         view=view,
         svg=svg,
     )

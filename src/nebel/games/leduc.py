@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy import int64
+from numpy import int8, int64
 
-from nebel.core.game import CHANCE, END, Clues, Game, Record, Rules, openly, record
+from nebel.core.game import CHANCE, END, Clues, Encoding, Game, Record, Rules, openly, record
+from nebel.core.recall import PERFECT
 from nebel.core.rule import rule
 from nebel.games.table import back, card, chips, seats, slot, table
 
@@ -16,6 +17,10 @@ RANKS, SUITS = "JQK", ("spade", "heart")
 CARDS = tuple(rank + suit[0] for rank in RANKS for suit in SUITS)
 ANTE, MOST_RAISES = 1, 2
 SMALL_BET, BIG_BET = 2, 4
+LONGEST = MOST_RAISES + 2
+"""Moves of a round at most."""
+
+MOST_IN = ANTE + MOST_RAISES * (SMALL_BET + BIG_BET)
 SAID = 1 + len(CARDS)
 """What can be seen: a card (1 + its number or rank), or what the other player did (SAID + move)."""
 
@@ -33,6 +38,7 @@ def leduc(suits: bool = True) -> Game:
         s.acted = 0
         s.raises = 0
         s.folded = -1
+        s.past[:] = -1
 
     @rule
     def turn(s: Record) -> int:
@@ -87,6 +93,7 @@ def leduc(suits: bool = True) -> Game:
         me = s.turn
         other = 1 - me
         seen[other] = SAID + move
+        s.past[0 if s.public < 0 else 1, s.acted] = move
         s.acted += 1
         s.turn = other
         if move == FOLD:
@@ -111,6 +118,24 @@ def leduc(suits: bool = True) -> Game:
             return float(s.bets[1]) if s.folded == 1 else -float(s.bets[0])
         mine, theirs = strength(s, 0), strength(s, 1)
         return 0.0 if mine == theirs else float(s.bets[0]) if mine > theirs else -float(s.bets[0])
+
+    faces = len(CARDS) // per_sight
+
+    @rule
+    def encode(s: Record, player: int, out: Any) -> None:
+        """My card, the public card, what was done (call, raise) in both rounds, the bets, the seat."""
+        if s.card[player] >= 0:
+            out[s.card[player] // per_sight] = 1.0
+        if s.public >= 0:
+            out[faces + s.public // per_sight] = 1.0
+        rest = 2 * faces
+        for i in range(2):
+            for j in range(LONGEST):
+                if s.past[i, j] > FOLD:
+                    out[rest + 2 * (LONGEST * i + j) + s.past[i, j] - CALL] = 1.0
+        rest += 4 * LONGEST
+        out[rest], out[rest + 1] = s.bets[player] / MOST_IN, s.bets[1 - player] / MOST_IN
+        out[rest + 2] = player
 
     @rule
     def hopeful(s: Record, me: int, events: Any, at: int, end: int) -> bool:
@@ -151,7 +176,9 @@ def leduc(suits: bool = True) -> Game:
         return table([row(top), ("public", [draw(s.public) if s.public >= 0 else slot()]), row(bottom)])
 
     return Game(
-        state=record(card=(int64, 2), public=int64, bets=(int64, 2), turn=int64, acted=int64, raises=int64, folded=int64),
+        state=record(
+            card=(int64, 2), public=int64, bets=(int64, 2), turn=int64, acted=int64, raises=int64, folded=int64, past=(int8, (2, LONGEST))
+        ),
         rules=Rules(start, turn, moves, play, score, odds),
         actions=3,
         outcomes=6,
@@ -160,6 +187,7 @@ def leduc(suits: bool = True) -> Game:
         outcome_name=CARDS.__getitem__,
         sight_name=sight,
         clues=Clues(hopeful, public=openly),
+        encodings={PERFECT: Encoding(2 * faces + 4 * LONGEST + 3, encode)},
         view=view,
         svg=svg,
     )

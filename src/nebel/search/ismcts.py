@@ -27,6 +27,8 @@ from nebel.core.rng import generator, uniform
 from nebel.core.rule import kernel, rule
 from nebel.core.settings import Settings, setting
 from nebel.core.state import State
+from nebel.core.tree import Reals, Side
+from nebel.policy.table import Uniform
 from nebel.search import memory
 from nebel.search.budget import spend
 from nebel.search.hidden import ROOM, Hidden, Ways, drawing, moving
@@ -35,6 +37,9 @@ from nebel.search.target import in_rules, to_move
 
 BYTES = 2e9
 """What a search may fill."""
+
+KINDS = 2
+"""Numbers a move: sums of scores and visits, or regrets and sums of the average strategy."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +138,7 @@ def searcher(game: Game, selection: str) -> Any:
     def remembered(m: Memory, f: Trip, who: int, n: int) -> int:
         """Where the information state is kept, perhaps from now on."""
         place = look_up(m, 0, f.keys[who])
-        return place if place != NOWHERE else enter(m, 0, f.keys[who], n)
+        return place if place != NOWHERE else enter(m, 0, f.keys[who], n, KINDS)
 
     @kernel
     def search(m: Memory, ways: Ways, f: Trip, rng: Any, knob: float, simulations: int) -> None:
@@ -180,7 +185,7 @@ class Ismcts:
 
     def forget(self) -> None:
         """A new game begins."""
-        self._memory = memory.blank(1, self.game.width)
+        self._memory = memory.blank(1, KINDS * self.game.width)
         self._hidden: tuple[tuple[int, int], Hidden] | None = None
         self.exact, self.simulations = True, 0
 
@@ -203,7 +208,7 @@ class Ismcts:
     def _simulate(self, count: int) -> None:
         assert self._hidden is not None
         s = self.settings
-        self._memory = memory.make_room(self._memory, count, self.game.width, int(BYTES))
+        self._memory = memory.make_room(self._memory, count, KINDS * self.game.width, int(BYTES))
         knob = float(s.constant if s.selection == "uct" else s.exploration)
         with np.errstate(over="ignore"):
             self._search(self._memory, self._hidden[1].ways, self._trip, self._rng, knob, count)
@@ -211,8 +216,21 @@ class Ismcts:
 
     def shares(self, state: State) -> dict[int, float]:
         """How often each move would be played: the most visited one, or the average strategy; uniformly where nothing is known."""
-        options = state.options()
-        held = memory.numbers(self._memory, 0, state.key(state.turn), len(options))
-        counts = held[1] if held is not None and held[1].sum() > 0.0 else np.ones(len(options))
-        weights = counts == counts.max() if self.settings.selection == "uct" else counts
-        return dict(zip(options, (weights / weights.sum()).tolist(), strict=True))
+        visits = self.tendency(state)
+        if self.settings.selection == "rm":
+            return visits
+        most = [move for move, share in visits.items() if share == max(visits.values())]
+        return {move: (move in most) / len(most) for move in visits}
+
+    def tendency(self, state: State) -> dict[int, float]:
+        """How often each move was tried in the search, or its share in the average strategy; uniformly where nothing is known."""
+        return memory.shares(self._memory, 0, state) or Uniform().probabilities(state)
+
+    def sums(self, side: Side) -> Reals:
+        """The visits of a player's information states, shared among their moves as it would play; 0 where nothing is remembered."""
+        counts = memory.sums(self._memory, 0, side.keys, side.row)
+        if self.settings.selection == "rm":
+            return counts
+        width, first = np.diff(side.row), side.row[:-1]
+        most = counts == np.repeat(np.maximum.reduceat(counts, first), width)
+        return most * np.repeat(np.add.reduceat(counts, first) / np.add.reduceat(most, first, dtype=np.int64), width)

@@ -1,8 +1,8 @@
-"""What a search remembers of the information states it has met: two numbers a move, found by key.
+"""What a search remembers of the information states it has met: a few numbers a move, found by key.
 
 Several searches can be kept side by side, each in its own row of the arrays, so that compiled code goes through them together.
-A row of a searcher's pool holds, for an information state with n moves, n numbers of one kind and then n of the other: regrets
-and sums of the average strategy, or values and visits.
+A row of a searcher's pool holds, for an information state with n moves, n numbers of one kind, then n of the next: regrets,
+sums of the average strategy and guesses, or values and visits.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from nebel.core.rng import mix
 from nebel.core.rule import kernel, rule
+from nebel.core.state import State
 
 USED, POOL, REFUSED = 0, 1, 2
 """What is counted: information states, numbers taken from the pool, and information states that found no room."""
@@ -41,11 +42,11 @@ def look_up(m: Memory, k: int, key: Any) -> int:
 
 
 @rule
-def enter(m: Memory, k: int, key: Any, n: int) -> int:
-    """Room for an information state that `look_up` did not find; NOWHERE if there is none left."""
+def enter(m: Memory, k: int, key: Any, n: int, kinds: int) -> int:
+    """Room for `kinds` times n numbers of an information state that `look_up` did not find; NOWHERE if there is none left."""
     slots = m.table.shape[1] >> 1
     place = m.counts[k, POOL]
-    if 4 * m.counts[k, USED] >= 3 * slots or place + 2 * n > m.pool.shape[1]:
+    if 4 * m.counts[k, USED] >= 3 * slots or place + kinds * n > m.pool.shape[1]:
         m.counts[k, REFUSED] += 1
         return NOWHERE
     slot = mix(key) & (slots - 1)
@@ -53,8 +54,8 @@ def enter(m: Memory, k: int, key: Any, n: int) -> int:
         slot = (slot + 1) & (slots - 1)
     m.table[k, 2 * slot], m.table[k, 2 * slot + 1] = key, place + 1
     m.counts[k, USED] += 1
-    m.counts[k, POOL] = place + 2 * n
-    for i in range(place, place + 2 * n):
+    m.counts[k, POOL] = place + kinds * n
+    for i in range(place, place + kinds * n):
         m.pool[k, i] = 0.0
     return place
 
@@ -72,9 +73,9 @@ def _move(old: Any, new: Any) -> None:
 
 
 def blank(searches: int, width: int, states: int = FIRST_SLOTS // 2) -> Memory:
-    """Room for `states` information states a search, of `width` moves each."""
+    """Room for `states` information states a search, of `width` numbers each."""
     slots = 1 << max(6, (4 * states // 3).bit_length())
-    return Memory(np.zeros((searches, 2 * slots), np.int64), np.zeros((searches, 2 * states * width)), np.zeros((searches, 3), np.int64))
+    return Memory(np.zeros((searches, 2 * slots), np.int64), np.zeros((searches, states * width)), np.zeros((searches, 3), np.int64))
 
 
 def forget(m: Memory, k: int) -> None:
@@ -89,7 +90,7 @@ def make_room(m: Memory, states: int, width: int, most: int) -> Memory:
     slots, places = m.table.shape[1] >> 1, m.pool.shape[1]
     while 3 * slots < 4 * (used + states):
         slots *= 2
-    while places < taken + 2 * states * width:
+    while places < taken + states * width:
         places *= 2
     searches = len(m.counts)
     if (slots, places) == (m.table.shape[1] >> 1, m.pool.shape[1]) or 8 * searches * (2 * slots + places) > most:
@@ -101,10 +102,36 @@ def make_room(m: Memory, states: int, width: int, most: int) -> Memory:
     return Memory(table, pool, m.counts)
 
 
+@kernel
+def _sums(m: Memory, k: int, keys: Any, row: Any, out: Any) -> None:
+    for i in range(keys.size):
+        place, n = look_up(m, k, keys[i]), row[i + 1] - row[i]
+        if place != NOWHERE:
+            for a in range(n):
+                out[row[i] + a] = m.pool[k, place + n + a]
+
+
+def sums(m: Memory, k: int, keys: Any, row: Any) -> NDArray[np.float64]:
+    """The second numbers in information states whose moves stand at row[i] .. row[i+1]-1; 0 where nothing is known."""
+    out = np.zeros(int(row[-1]))
+    with np.errstate(over="ignore"):
+        _sums(m, k, keys, row, out)
+    return out
+
+
 def numbers(m: Memory, k: int, key: int, n: int) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """Both numbers of the n moves of an information state, or None where it was never met."""
+    """The first and second numbers of the n moves of an information state, or None where it was never met."""
     with np.errstate(over="ignore"):
         place = look_up(m, k, np.int64(key))
     if place == NOWHERE:
         return None
     return m.pool[k, place : place + n], m.pool[k, place + n : place + 2 * n]
+
+
+def shares(m: Memory, k: int, state: State) -> dict[int, float] | None:
+    """The shares of the second numbers for the moves of whoever is to move; None where nothing is known."""
+    options = state.options()
+    held = numbers(m, k, state.key(state.turn), len(options))
+    if held is None or held[1].sum() <= 0.0:
+        return None
+    return dict(zip(options, (held[1] / held[1].sum()).tolist(), strict=True))

@@ -1,0 +1,107 @@
+"""Networks as policies: a few dense layers over a game's encoding of what a player knows. Playing needs NumPy alone."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nebel.core.errors import BadFile
+from nebel.core.game import BaseGame, Game
+from nebel.core.rule import kernel
+from nebel.core.state import State
+from nebel.core.tree import Tree
+from nebel.policy.table import OnTree, Policy
+
+Floats = NDArray[np.float32]
+Reals = NDArray[np.float64]
+Layer = tuple[Floats, Floats]
+"""Weights, by input and output, and biases."""
+
+
+@dataclass(frozen=True, eq=False)
+class NetPolicy(Policy):
+    """Moves in proportion to exp(logit), of the legal ones, for both seats of one game."""
+
+    game: str
+    fingerprint: str
+    recall: str
+    layers: tuple[Layer, ...]
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def logits(self, rows: Floats) -> Floats:
+        """Of all moves, for rows of encodings; rectified between the layers."""
+        for weights, biases in self.layers[:-1]:
+            rows = rows @ weights
+            rows += biases
+            np.maximum(rows, 0.0, out=rows)
+        weights, biases = self.layers[-1]
+        return rows @ weights + biases
+
+    def probabilities(self, state: State) -> dict[int, float]:
+        game, options = state.game, state.options()
+        assert isinstance(game, Game)
+        row = np.zeros((1, game.encodings[self.recall].size), np.float32)
+        with np.errstate(over="ignore"):
+            game.encodings[self.recall].write(state.position[0], state.turn, row[0])
+        logits = self.logits(row)[0, options].astype(float)
+        odds = np.exp(logits - logits.max())
+        return dict(zip(options, (odds / odds.sum()).tolist(), strict=True))
+
+    def check_game(self, game: BaseGame) -> None:
+        """Refuse a game that this network was not made for."""
+        if game.fingerprint != self.fingerprint:
+            raise BadFile(f"this network was made for {self.game}, not for {game.string}")
+
+    def on_tree(self, tree: Tree) -> OnTree:
+        first, second = (self._on_side(tree, p) for p in range(2))
+        return OnTree((first, second), (0, 0))
+
+    def _on_side(self, tree: Tree, player: int) -> Reals:
+        side = tree.sides[player]
+        logits = self.logits(encode_side(tree, player, self.recall)).astype(float)
+        state = np.repeat(np.arange(side.states), np.diff(side.row))
+        chosen = logits[state, side.move]
+        odds = np.exp(chosen - np.maximum.reduceat(chosen, side.row[:-1])[state])
+        return odds / np.add.reduceat(odds, side.row[:-1])[state]
+
+
+@functools.lru_cache(maxsize=16)
+def _encoder(game: Game, recall: str) -> Any:
+    start, _, _, play, _, _ = game.rules
+    encode = game.encodings[recall].write
+    depth = game.depth
+
+    @kernel
+    def run(player: int, places: Any, parent: Any, option: Any, state: Any, out: Any) -> None:
+        path, seen = np.zeros(depth + 1, np.int64), np.zeros(2, np.int64)
+        for i in range(places.size):
+            node, d = places[i], 0
+            while node > 0:
+                path[d] = option[node]
+                node = parent[node]
+                d += 1
+            start(state[0])
+            while d > 0:
+                d -= 1
+                seen[:] = 0
+                play(state[0], path[d], seen)
+            encode(state[0], player, out[i])
+
+    return run
+
+
+def encode_side(tree: Tree, player: int, recall: str) -> Floats:
+    """What a player knows in each information state of a tree, in numbers."""
+    game, side = tree.game, tree.sides[player]
+    assert isinstance(game, Game)
+    _, points = np.unique(side.state, return_index=True)
+    out = np.zeros((side.states, game.encodings[recall].size), np.float32)
+    with np.errstate(over="ignore"):
+        _encoder(game, recall)(
+            player, side.points.node[points].astype(np.int64), tree.nodes.parent, tree.nodes.option, game.blank(1), out
+        )  # fmt: skip
+    return out

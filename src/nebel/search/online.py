@@ -1,0 +1,143 @@
+"""Searchers at the board: OOS for whoever is to move, one game or several side by side, by simulations or by the clock."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nebel.core.errors import BadSetting
+from nebel.core.game import BaseGame
+from nebel.core.recall import PERFECT
+from nebel.core.rng import generator
+from nebel.core.sequence import shares_of
+from nebel.core.state import State
+from nebel.core.tree import Side, Tree
+from nebel.policy.net import NetPolicy
+from nebel.policy.table import Policy, Reals, Shares, TablePolicy, Uniform
+from nebel.search import memory
+from nebel.search.budget import spend
+from nebel.search.oos import KINDS, NET, TABLE, TO_DO, UNIFORM, WEIGHTINGS, OosSettings, flights, goals, simulator
+from nebel.search.target import events_of, in_rules, public_events_of, to_move
+
+ROOM = 2e9
+"""Bytes that searches may fill."""
+
+TOGETHER = 64
+"""Simulations of one search that wait for a network together."""
+
+
+class Searches:
+    """Several searches side by side, numbered from 0; `policy` moves in playouts (default: uniformly)."""
+
+    def __init__(
+        self,
+        game: BaseGame,
+        settings: OosSettings | None = None,
+        seed: int = 1,
+        policy: Policy | None = None,
+        count: int = 1,
+        together: int = TOGETHER,
+    ) -> None:
+        self.game, self.settings, self.count = in_rules(game), settings or OosSettings(), count
+        self.policy = policy or Uniform()
+        s = self.settings
+        kind, recall, self._shares, self._ask = _playouts(self.game, self.policy)
+        each = together if kind == NET else 1
+        self._pump = simulator(self.game, kind, recall)
+        self._flights = flights(self.game, count, each)
+        self._goals = goals(self.game, count, s.target == "public")
+        self._memory = memory.blank(count, KINDS * self.game.width)
+        self._rngs = np.array([generator(seed, k) for k in range(count)])
+        self._tally, self._plan = np.zeros((count, 3)), np.zeros((count, 2), np.int64)
+        self._knobs = (float(s.epsilon), float(s.delta), float(s.gamma), float(WEIGHTINGS.index(s.weighting)), float(s.rate))
+        size = self.game.encodings[recall].size if kind == NET else 1
+        self._asks = np.zeros((count * each, size), np.float32)
+        self._said = np.zeros((count * each, self.game.actions), np.float32)
+
+    def forget(self, k: int = 0) -> None:
+        """A new game begins."""
+        memory.forget(self._memory, k)
+        self._goals.me[k] = -1
+        self._goals.length[k] = 0
+        self._tally[k] = 0.0
+
+    def nodes(self, k: int = 0) -> int:
+        """Information states remembered."""
+        return int(self._memory.counts[k, memory.USED])
+
+    @property
+    def gave_up(self) -> int:
+        """How often nobody could say in time whether a move leads to the target."""
+        return self._goals.room.gave_up()
+
+    def aim(self, state: State, k: int = 0) -> None:
+        """Lead simulations to what the player to move knows."""
+        me = to_move(state)
+        if self.settings.target == "none":
+            return
+        g = self._goals
+        events = public_events_of(state) if self.settings.target == "public" else events_of(state, me)
+        n = len(events)
+        if g.length[k] == n and g.me[k] == me and np.array_equal(g.events[k, :n], events):
+            return
+        g.me[k], g.length[k], g.events[k, :n], g.memo[k] = me if n else -1, n, events, 0
+        self._tally[k] = 0.0
+
+    def simulate(self, todo: NDArray[np.int64]) -> None:
+        """So many simulations more in each search."""
+        self._memory = memory.make_room(self._memory, 2 * int(todo.max()), KINDS * self.game.width, int(ROOM))
+        self._plan[:, TO_DO] = todo
+        tables = (self._memory, self._flights, self._goals, self._shares, self._rngs, self._tally, self._knobs, self._plan)
+        with np.errstate(over="ignore"):
+            while waiting := self._pump(*tables, self._said, self._asks):
+                self._said[:waiting] = self._ask(self._asks[:waiting])
+
+    def think(self, state: State, simulations: int | None = None, seconds: float | None = None, k: int = 0) -> int:
+        """Simulate this often, or for this long, for the player to move; returns how often."""
+        self.aim(state, k)
+        return spend(functools.partial(self._simulate_one, k), simulations, seconds)
+
+    def _simulate_one(self, k: int, count: int) -> None:
+        todo = np.zeros(self.count, np.int64)
+        todo[k] = count
+        self.simulate(todo)
+
+    def shares(self, state: State, k: int = 0) -> dict[int, float]:
+        """How often each move would be played: the average strategy, or the playout policy where nothing is known."""
+        return memory.shares(self._memory, k, state) or self.policy.probabilities(state)
+
+    def on_tree(self, tree: Tree, k: int = 0) -> tuple[Reals, Reals]:
+        """The average strategies of both players as far as they are remembered, the playout policy elsewhere."""
+        elsewhere = self.policy.on_tree(tree).strategies
+        first, second = (shares_of(side.row, self.sums(side, k), other) for side, other in zip(tree.sides, elsewhere, strict=True))
+        return first, second
+
+    def sums(self, side: Side, k: int = 0) -> Reals:
+        """The sums of which a player's average strategy is made; 0 where nothing is remembered."""
+        return memory.sums(self._memory, k, side.keys, side.row)
+
+
+Ask = Callable[[NDArray[np.float32]], NDArray[np.float32]]
+
+
+def _playouts(game: Any, policy: Policy) -> tuple[str, str, Any, Ask]:
+    """The kind of playouts, what their policy remembers, the tables that compiled code reads, and how to ask a network."""
+    none = np.zeros(0, np.int64)
+    nothing = Shares(none, none, none, np.zeros(0))
+    if isinstance(policy, Uniform):
+        return UNIFORM, PERFECT, (nothing, nothing), _nobody
+    if isinstance(policy, NetPolicy):
+        policy.check_game(game)
+        return NET, policy.recall, (nothing, nothing), policy.logits
+    if isinstance(policy, TablePolicy):
+        policy.check_game(game)
+        return TABLE, policy.recall, policy.shares, _nobody
+    raise BadSetting("playouts go by a table or a network")
+
+
+def _nobody(asks: NDArray[np.float32]) -> NDArray[np.float32]:
+    raise AssertionError("nobody is asked in these playouts")

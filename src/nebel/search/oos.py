@@ -1,0 +1,384 @@
+"""Online Outcome Sampling: outcome-sampling MCCFR that thinks about the position at the board.
+
+Lisy, Lanctot, Bowling. Online Monte Carlo Counterfactual Regret Minimization for Search in Imperfect Information Games. 2015
+
+Every simulation starts at the root, and learns for one player, who explores with probability epsilon; the other player errs
+with probability gamma. With probability delta a simulation is led to the target, what the searcher knows (or everybody): of
+the options at hand it draws only among those from which the target can still be reached. The sampling probability of a
+history is then that of a mixture, l = delta * s1 + (1 - delta) * s2, with and without leading. What chance and the other player
+contribute to s2 and to the counterfactual reach is the same and cancels, so all that is kept is `own`, the product of the
+learner's own sampling probabilities, and `ratio` = s1 / s2, which becomes 0 off the target:
+
+    reach / l = 1 / (own * (delta * ratio + 1 - delta))
+
+Guesses of what each move is worth serve as control variates (VR-MCCFR, Schmid et al. 2019), with l(ha) / l(h) as the probability
+that a was drawn at h; a rate of 0 gives the samples of the paper.
+
+An information state that a simulation meets first is added to the memory, at most one before the target and one from there on.
+Where nothing is remembered a playout policy moves, whose odds cancel as well. What is added begins with regrets, very small ones,
+by which it moves as the policy does.
+
+Targeted samples count the more the rarer the target is: all updates are multiplied by w = (1 - delta) + delta / P, where P is
+the target's probability under the present strategies, estimated by the mean of s2 / s1 over led simulations. The paper on
+ExIt-OOS takes a moving average of s1 / s2 over all simulations instead: the same in expectation, with heavy tails.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nebel.core.game import CHANCE, END, Game, Record
+from nebel.core.keys import find
+from nebel.core.recall import PERFECT, blank_memory, remember_move, remember_sight
+from nebel.core.regret import match_regrets, pick
+from nebel.core.rng import uniform
+from nebel.core.rule import kernel, rule
+from nebel.core.settings import Settings, setting
+from nebel.core.unfold import look_away
+from nebel.search.memory import NOWHERE, Memory, enter, look_up
+from nebel.search.target import Target, follow, no_target
+
+OFF, FREE = -1, -2
+"""Of a simulation that is not on its way to the target: it strayed; or it has been there, or there is none."""
+
+WAITING, DONE = 0, 1
+"""A simulation waits for a network's opinion, or is at the end of the game."""
+
+UNIFORM, TABLE, NET = "uniform", "table", "net"
+"""What moves in playouts."""
+
+LED, RATIOS, AVERAGE = 0, 1, 2
+"""Of a search, since its target was set: simulations led there, the sum of their s2 / s1, and a moving average of s1 / s2."""
+
+TO_DO, BEGUN = 0, 1
+"""Of a search: simulations that are to do, and those begun so far; players learn by turns."""
+
+KINDS = 3
+"""Numbers a move: regrets, sums of the average strategy, and guesses of what player 0 gets after it."""
+
+FIRST_REGRET = 1e-9
+DECAY = 0.99
+PLAIN, STEADY, PAPER = 0, 1, 2
+WEIGHTINGS = ("plain", "steady", "paper")
+
+
+@dataclass(frozen=True)
+class OosSettings(Settings):
+    """How to search."""
+
+    epsilon: float = setting(0.6, "how often the learner explores", low=1e-3, high=1.0)
+    delta: float = setting(0.9, "how often a simulation is led to the target", low=0.0, high=0.999)
+    gamma: float = setting(0.01, "how often the other player errs", low=0.0, high=1.0)
+    target: str = setting("information", "what simulations are led to: what the searcher knows, what all know, or nothing",
+                          choices=("information", "public", "none"))  # fmt: skip
+    rate: float = setting(0.1, "how fast guesses of what moves are worth are corrected, which make samples less noisy (0: none)",
+                          low=0.0, high=1.0)  # fmt: skip
+    weighting: str = setting("steady", "of led simulations: by the mean of s2/s1, as the paper by that of s1/s2, or not",
+                             choices=WEIGHTINGS)  # fmt: skip
+
+
+class Flights(NamedTuple):
+    """Simulations under way. A simulation f belongs to search `search[f]`."""
+
+    state: Any
+    spare: Any  # one state to try options in
+    keys: Any  # what each player remembers
+    search: Any
+    learner: Any
+    led: Any
+    at: Any  # events of the target that have come about, or OFF or FREE
+    ratio: Any
+    own: Any
+    grown: Any  # has an information state been added?
+    playout: Any  # nothing more is looked up
+    noted: Any  # how many decisions are noted below
+    who: Any  # by simulation and decision
+    place: Any
+    count: Any
+    chosen: Any
+    own_before: Any
+    mixed_before: Any  # delta * ratio + 1 - delta
+    mixed_after: Any
+    chance_of: Any  # of what was chosen
+    scale: Any
+    gains: Any  # by simulation, decision and option; times scale: the strategy
+    legal: Any  # by simulation and option
+    odds: Any
+    kept: Any
+    then: Any
+    seen: Any
+    asked: Any  # the network's opinion has come
+    row: Any  # where it is asked for, or NOWHERE
+    flying: Any
+
+
+def flights(game: Game, searches: int, each: int) -> Flights:
+    """Room for `each` simulations at a time in so many searches."""
+    depth, width, count = game.depth + 1, game.width, searches * each
+
+    def longs(*shape: int) -> Any:
+        return np.zeros((count, *shape), np.int64)
+
+    def reals(*shape: int) -> Any:
+        return np.zeros((count, *shape))
+
+    return Flights(
+        game.blank(count), game.blank(1), longs(2), np.repeat(np.arange(searches), each), longs(), longs(), longs(), reals(), reals(),
+        longs(), longs(), longs(), longs(depth), longs(depth), longs(depth), longs(depth), reals(depth), reals(depth), reals(depth),
+        reals(depth), reals(depth), reals(depth, width), longs(width), reals(width), reals(width), longs(width), np.zeros(2, np.int64),
+        longs(), longs() - 1, longs(),
+    )  # fmt: skip
+
+
+@rule
+def no_encoding(s: Record, player: int, out: Any) -> None:
+    """Where no network is asked."""
+
+
+class Goals(NamedTuple):
+    """The targets of several searches."""
+
+    me: Any  # by search; -1: none
+    events: Any  # by search
+    length: Any
+    memo: Any  # by search
+    room: Target  # whose other fields serve all of them
+
+
+def goals(game: Game, searches: int, public: bool) -> Goals:
+    room = no_target(game)._replace(public=int(public))
+    events = np.zeros((searches, 2 * game.depth + 2), np.int64)
+    memo = np.zeros((searches, room.memo.size), np.int64)
+    return Goals(np.full(searches, -1, np.int64), events, np.zeros(searches, np.int64), memo, room)
+
+
+@rule
+def mixed(ratio: float, knobs: Any) -> float:
+    return knobs[1] * ratio + 1.0 - knobs[1]
+
+
+@functools.lru_cache(maxsize=32)
+def simulator(game: Game, playout: str, recall: str = PERFECT) -> Any:
+    """A kernel that simulates; `recall` is that of the playouts' policy. Knobs are (epsilon, delta, gamma, number of the weighting,
+    rate)."""
+    start, turn, moves, play, score, odds = game.rules
+    step_on, reached, hopeful = follow(game)
+    by_net, by_table, perfect = playout == NET, playout == TABLE, recall == PERFECT
+    look = look_away if perfect else game.glances[recall].look
+    encode = game.encodings[recall].write if by_net else no_encoding
+
+    @rule
+    def set_off(f: Flights, j: int, learner: int, led: int, aimed: int) -> None:
+        start(f.state[j])
+        f.keys[j, 0], f.keys[j, 1] = blank_memory(0), blank_memory(1)
+        f.learner[j], f.led[j], f.at[j] = learner, led, 0 if aimed else FREE
+        f.ratio[j] = f.own[j] = 1.0
+        f.grown[j] = f.playout[j] = f.noted[j] = f.asked[j] = 0
+        f.flying[j] = 1
+
+    @rule
+    def move_on(f: Flights, j: int, who: int, move: int) -> None:
+        f.seen[0] = f.seen[1] = 0
+        play(f.state[j], move, f.seen)
+        if who >= 0:
+            f.keys[j, who] = remember_move(f.keys[j, who], move)
+        f.keys[j, 0] = remember_sight(f.keys[j, 0], f.seen[0])
+        f.keys[j, 1] = remember_sight(f.keys[j, 1], f.seen[1])
+
+    @rule
+    def leads_on(f: Flights, j: int, t: Target, who: int, move: int) -> int:
+        """How many events of the target have come about after a move; OFF if it leads astray."""
+        if who == t.me and t.public == 0 and t.events[f.at[j]] != 2 * move + 1:
+            return OFF
+        f.spare[0] = f.state[j]
+        f.seen[0] = f.seen[1] = 0
+        play(f.spare[0], move, f.seen)
+        at = step_on(t, f.at[j], who, move, f.seen)
+        return at if at >= 0 and hopeful(t, f.spare[0], at) else OFF
+
+    @rule
+    def add(m: Memory, f: Flights, j: int, who: int, n: int) -> int:
+        """Remember the information state at hand, of which the playout policy's odds are known."""
+        k = f.search[j]
+        place = enter(m, k, f.keys[j, who], n, KINDS)
+        f.grown[j] = 1
+        if f.at[j] < 0:
+            f.playout[j] = 1
+        if place != NOWHERE and (by_net or by_table):
+            for i in range(n):
+                m.pool[k, place + i] = FIRST_REGRET * f.odds[j, i]
+        return place
+
+    @rule
+    def opinion(f: Flights, j: int, shares: Any, who: int, n: int) -> None:
+        """The playout policy's odds."""
+        at = -1
+        if by_table:
+            key: Any = f.keys[j, who] if perfect else np.int64(look(f.state[j], who))
+            at = find(shares[who].keys, key)
+        for i in range(n):
+            f.odds[j, i] = shares[who].share[shares[who].first[at] + i] if at >= 0 else 1.0 / n
+
+    @rule
+    def listen(f: Flights, j: int, logits: Any) -> None:
+        """The network's odds of the legal moves."""
+        n = moves(f.state[j], f.legal[j])
+        top, total = logits[f.legal[j, 0]], 0.0
+        for i in range(1, n):
+            top = max(top, logits[f.legal[j, i]])
+        for i in range(n):
+            f.odds[j, i] = math.exp(logits[f.legal[j, i]] - top)
+            total += f.odds[j, i]
+        for i in range(n):
+            f.odds[j, i] /= total
+        f.asked[j] = 1
+
+    @rule
+    def note(m: Memory, f: Flights, j: int, who: int, n: int, place: int, knobs: Any) -> None:
+        """Strategy and odds at an information state that is remembered."""
+        d = f.noted[j]
+        scale = 1.0 / match_regrets(m.pool[f.search[j]], place, n, f.gains[j, d])
+        stray = knobs[0] if who == f.learner[j] else knobs[2]
+        for i in range(n):
+            f.odds[j, i] = stray / n + (1.0 - stray) * scale * f.gains[j, d, i]
+        f.who[j, d], f.place[j, d], f.count[j, d], f.scale[j, d] = who, place, n, scale
+        f.own_before[j, d], f.mixed_before[j, d] = f.own[j], mixed(f.ratio[j], knobs)
+
+    @rule
+    def draw(f: Flights, j: int, t: Target, who: int, n: int, u: float) -> int:
+        """One of the options, by their odds; on the way to the target by those that lead on."""
+        if f.at[j] < 0:
+            return pick(f.odds[j], n, u)
+        mass = 0.0
+        for i in range(n):
+            f.then[j, i] = leads_on(f, j, t, who, f.legal[j, i])
+            f.kept[j, i] = f.odds[j, i] if f.then[j, i] >= 0 else 0.0
+            mass += f.kept[j, i]
+        if mass <= 0.0:  # only where nobody could say what leads on
+            f.at[j] = FREE
+            return pick(f.odds[j], n, u)
+        c = pick(f.kept[j], n, u * mass) if f.led[j] else pick(f.odds[j], n, u)
+        while f.led[j] and f.kept[j, c] <= 0.0:  # rounding went past the last
+            c -= 1
+        f.ratio[j] = f.ratio[j] / mass if f.kept[j, c] > 0.0 else 0.0
+        f.at[j] = f.then[j, c] if f.kept[j, c] > 0.0 else OFF
+        return c
+
+    @rule
+    def advance(m: Memory, f: Flights, j: int, t: Target, shares: Any, rng: Any, knobs: Any) -> int:
+        """Go on until the end of the game, or until a network must be asked."""
+        while True:
+            who = turn(f.state[j])
+            if who == END:
+                return DONE
+            n = moves(f.state[j], f.legal[j])
+            if f.at[j] >= 0 and reached(t, f.at[j], who):
+                f.at[j], f.grown[j] = FREE, 0
+            place = NOWHERE
+            if who == CHANCE:
+                odds(f.state[j], f.odds[j])
+            elif not f.playout[j]:
+                place = look_up(m, f.search[j], f.keys[j, who])
+            if who >= 0 and place == NOWHERE:
+                if f.playout[j] and not by_net and not by_table:
+                    move_on(f, j, who, f.legal[j, min(int(uniform(rng) * n), n - 1)])
+                    continue
+                if by_net and not f.asked[j]:
+                    return WAITING
+                if not by_net:
+                    opinion(f, j, shares, who, n)
+                if not f.playout[j] and not f.grown[j]:
+                    place = add(m, f, j, who, n)
+            if place != NOWHERE:
+                note(m, f, j, who, n, place, knobs)
+            c = draw(f, j, t, who, n, uniform(rng))
+            if place != NOWHERE:
+                d = f.noted[j]
+                f.chosen[j, d], f.chance_of[j, d], f.mixed_after[j, d] = c, f.odds[j, c], mixed(f.ratio[j], knobs)
+                f.noted[j] += 1
+                if who == f.learner[j]:
+                    f.own[j] *= f.odds[j, c]
+            f.asked[j] = 0
+            move_on(f, j, who, f.legal[j, c])
+
+    @rule
+    def settle(m: Memory, f: Flights, j: int, tally: Any, knobs: Any) -> None:
+        """The game is over: learn from it."""
+        k, delta, ratio = f.search[j], knobs[1], f.ratio[j]
+        tally[k, AVERAGE] = DECAY * tally[k, AVERAGE] + (1.0 - DECAY) * ratio if tally[k, LED] > 0.0 else ratio
+        if f.led[j]:
+            tally[k, LED] += 1.0
+            tally[k, RATIOS] += 1.0 / ratio
+        weight = 1.0
+        if knobs[3] == STEADY and tally[k, LED] > 0.0:
+            weight = 1.0 - delta + delta * tally[k, LED] / tally[k, RATIOS]
+        elif knobs[3] == PAPER and tally[k, LED] > 0.0:
+            weight = tally[k, AVERAGE]
+        sign = 1.0 if f.learner[j] == 0 else -1.0
+        value, behind = sign * score(f.state[j]), mixed(ratio, knobs)
+        for d in range(f.noted[j] - 1, -1, -1):
+            n, place, c, scale = f.count[j, d], f.place[j, d], f.chosen[j, d], f.scale[j, d]
+            before, after = f.mixed_before[j, d], f.mixed_after[j, d]
+            amount = weight / (f.own_before[j, d] * before)
+            guess = place + 2 * n
+            learning = f.who[j, d] == f.learner[j]
+            stray = 0.0 if learning else knobs[2]
+            value *= after / behind  # what lies between was drawn by odds that are not noted
+            held = sign * m.pool[k, guess + c]
+            child = held + (value - held) * before / (f.chance_of[j, d] * after)
+            m.pool[k, guess + c] += knobs[4] * sign * (value - held)
+            mean = 0.0
+            for i in range(n):
+                estimate = child if i == c else sign * m.pool[k, guess + i]
+                mean += (stray / n + (1.0 - stray) * scale * f.gains[j, d, i]) * estimate
+            for i in range(n):
+                if learning:
+                    m.pool[k, place + i] += amount * ((child if i == c else sign * m.pool[k, guess + i]) - mean)
+                else:
+                    m.pool[k, place + n + i] += amount * scale * f.gains[j, d, i]
+            value, behind = mean, before
+
+    @rule
+    def aim_of(goals: Goals, k: int) -> Target:
+        r = goals.room
+        return Target(
+            goals.me[k], r.public, goals.events[k, : goals.length[k]], r.states, r.words, r.legal, r.count, r.tried, r.at, r.name, r.seen,
+            goals.memo[k], r.counts,
+        )  # fmt: skip
+
+    @kernel
+    def pump(m: Memory, f: Flights, goals: Goals, shares: Any, rngs: Any, tally: Any, knobs: Any, plan: Any, said: Any, asks: Any) -> int:
+        """Advance all simulations, and begin those that are to do (by search), until each waits for a network or there are none.
+
+        Returns how many wait; what their players know is written to the rows of `asks`. `said`: what the network answered to the
+        rows of the last time, as logits of all moves.
+        """
+        waiting = 0
+        for j in range(f.search.size):
+            k = f.search[j]
+            t = aim_of(goals, k)
+            if f.row[j] != NOWHERE:
+                listen(f, j, said[f.row[j]])
+                f.row[j] = NOWHERE
+            while f.flying[j] or plan[k, TO_DO] > 0:
+                if not f.flying[j]:
+                    aimed = 1 if t.me >= 0 else 0
+                    plan[k, TO_DO] -= 1
+                    plan[k, BEGUN] += 1
+                    set_off(f, j, plan[k, BEGUN] & 1, 1 if aimed and uniform(rngs[k]) < knobs[1] else 0, aimed)
+                if advance(m, f, j, t, shares, rngs[k], knobs) == WAITING:
+                    f.row[j] = waiting
+                    asks[waiting, :] = 0.0
+                    encode(f.state[j], turn(f.state[j]), asks[waiting])
+                    waiting += 1
+                    break
+                settle(m, f, j, tally, knobs)
+                f.flying[j] = 0
+        return waiting
+
+    return pump
