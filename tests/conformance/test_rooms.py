@@ -17,8 +17,8 @@ ALLOWED = {
     "solve": {"core", "policy", "dark_hex", "judge", "solve"},
     "search": {"core", "policy", "search"},
     "bridge": {"core", "policy", "bridge"},
-    "match": {"core", "policy", "judge", "match"},
-    "bench": {"core", "policy", "judge", "solve", "bench"},
+    "match": {"core", "policy", "judge", "search", "match"},
+    "bench": {"core", "policy", "judge", "solve", "search", "bench"},
     "report": {"core", "report"},
     "papers": {"core", "policy", "dark_hex", "judge", "solve", "match", "report", "papers"},
 }

@@ -18,7 +18,8 @@ from nebel.core.kin import resemble
 from nebel.core.state import State
 from nebel.core.tree import grow
 from nebel.match.agents import PolicyAgent
-from nebel.match.arena import play_by_hand, play_deals, play_pair
+from nebel.match.arena import play_deals, play_pair
+from nebel.match.deals import play_by_hand
 from nebel.policy.adopt import adopt
 from nebel.policy.io import save_policy
 from nebel.policy.table import TablePolicy, Uniform, from_tree

@@ -18,7 +18,8 @@ from nebel.core.plain import PlainGame
 from nebel.core.state import State
 from nebel.core.tree import grow
 from nebel.match.agents import Agent, PolicyAgent, read
-from nebel.match.arena import Z95, Arena, Result, Terms, play_by_hand, play_deals, play_pair
+from nebel.match.arena import Z95, Arena, Result, Terms, play_deals, play_pair
+from nebel.match.deals import play_by_hand
 from nebel.match.rating import rate
 from nebel.policy.io import save_policy
 from nebel.policy.table import TablePolicy, from_tree, sorted_shares
@@ -262,7 +263,7 @@ def test_command(capsys: pytest.CaptureFixture[str], files: list[str]) -> None:
         (f"policy:{files[1]}", "uniform"),
     ]
     for pair in pairs:
-        assert set(pair) == {"a", "b", "games", "wins", "draws", "losses", "score", "interval", "exact", "unknown"}
+        assert set(pair) == {"a", "b", "games", "wins", "draws", "losses", "score", "interval", "exact", "unknown", "seconds"}
         assert pair["interval"][0] <= pair["score"] <= pair["interval"][1]
     assert {rating["agent"] for rating in ratings} == {files[0], f"policy:{files[1]}", "uniform"}
     assert set(ratings[0]) == {"agent", "elo", "interval"}

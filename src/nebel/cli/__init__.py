@@ -12,6 +12,9 @@ from nebel.cli.flags import Parser
 from nebel.cli.screen import say
 from nebel.core.errors import Problem
 
+# What is multiplied here is small: threads of NumPy's own would cost more than they gain, much more where other work runs
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 
 class Verb(NamedTuple):
     """A verb is a module in this room with `add(parser)` and `run(args)`; it is imported only when used."""

@@ -16,19 +16,30 @@ if TYPE_CHECKING:
 
 
 def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
-    parser.add_argument("policy", metavar="POLICY", help="a policy file, or uniform")
+    parser.add_argument("policy", metavar="POLICY", help="a policy file, uniform, or an agent that thinks, such as oos:10k")
     parser.add_argument("--game", help="the game (a policy file knows its own)")
     parser.add_argument("--by", default="exact", choices=("exact", "abstract"), help="how (default: exact; abstract is optimistic)")
     parser.add_argument("--patience", type=whole, default=1_000_000_000, metavar="STEPS", help="for judging by beliefs (default: 1e9)")
+    online = parser.add_argument_group("agents that think")
+    how = "judge what they found in N matches against themselves (default: what they find in every information state)"
+    online.add_argument("--aggregate", type=whole, metavar="N", help=how)
+    online.add_argument("--seed", type=whole, help="of chance and of the agent (default: 1)")
+    online.add_argument("--threads", type=whole, help="searches side by side (default: one a core); the result is the same")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
 
 
 def run(args: argparse.Namespace) -> int:
+    from nebel.cli.judge_online import judge_online
     from nebel.core.registry import load
+    from nebel.match.agents import THINKING
     from nebel.policy.adopt import adopt
     from nebel.policy.io import read_policy
     from nebel.policy.table import TablePolicy
 
+    if THINKING.fullmatch(args.policy):
+        return judge_online(args)
+    if any(x is not None for x in (args.aggregate, args.seed, args.threads)):
+        raise BadSetting(f"--aggregate, --seed and --threads are for agents that think, such as oos:10k; {args.policy} is a policy")
     policy = read_policy(args.policy)
     name = args.game or (policy.game if isinstance(policy, TablePolicy) else None)
     if name is None:

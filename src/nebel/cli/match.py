@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 
 def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
-    known = "uniform, random, a policy (FILE or policy:FILE) or a bot (heuristic is Cheat's; bot:NAME any game's); at least two"
+    known = (
+        "uniform, random, a policy (FILE or policy:FILE), a bot (heuristic is Cheat's; bot:NAME any game's), or one that thinks "
+        "(oos:10k, oos:1s,epsilon=0.6, ismcts:10k,selection=rm, FILE+oos:2k); at least two"
+    )
     parser.add_argument("agents", nargs="*", metavar="AGENT", help=known)
     parser.add_argument("--game", help="the game (a policy knows its own, and can also play in others of its family)")
     add_settings(parser, Terms, "terms")
@@ -93,11 +96,11 @@ def _mark(game: BaseGame, a: Agent, b: Agent, terms: Terms) -> dict[str, Any]:
 
 def _result(line: dict[str, Any], path: Path) -> Result:
     try:
-        fields = {name: line[name] for name in Result.__dataclass_fields__}
+        fields: dict[str, Any] = {name: line[name] for name in Result.__dataclass_fields__}
     except KeyError as error:
         raise BadFile(f"{path}: the line of {line['a']} against {line['b']} lacks {error}; delete it") from error
-    interval = fields["interval"]
-    return Result(**{**fields, "interval": interval and tuple(interval), "unknown": tuple(fields["unknown"])})
+    pairs = {name: tuple(value) for name, value in fields.items() if isinstance(value, list)}
+    return Result(**{**fields, **pairs})
 
 
 def _read_lines(path: Path) -> list[dict[str, Any]]:
@@ -138,6 +141,11 @@ def _append(path: Path, line: dict[str, Any]) -> None:
         os.close(file)
 
 
+def _time(seconds: float | None) -> str:
+    """A mean time for people; nothing is said of tables and bots, which take next to none."""
+    return "-" if seconds is None else f"{1000 * seconds:.3g} ms"
+
+
 def _tell(game: BaseGame, terms: Terms, names: list[str], results: list[Result], ratings: Ratings) -> None:
     say(f"{game.string}: {terms.games:,} games a pair, both seats, seed {terms.seed}")
     say("\nmean score of the row's agent against the column's (95 % interval)")
@@ -148,11 +156,12 @@ def _tell(game: BaseGame, terms: Terms, names: list[str], results: list[Result],
         cells[result.b, result.a] = f"{0.0 - result.score:+.4f}{reach}"
     table(["", *names], [[row, *(cells[row, column] for column in names)] for row in names])
     say()
-    head = ["pair", "wins", "draws", "losses", "score", "exact"]
+    head = ["pair", "wins", "draws", "losses", "score", "exact", "time a move"]
     body = []
     for r in results:
         exact = "-" if r.exact is None else f"{r.exact:+.4f}"
-        body.append([f"{r.a} - {r.b}", f"{r.wins:,}", f"{r.draws:,}", f"{r.losses:,}", f"{r.score:+.4f}", exact])
+        times = " - ".join(map(_time, r.seconds))
+        body.append([f"{r.a} - {r.b}", f"{r.wins:,}", f"{r.draws:,}", f"{r.losses:,}", f"{r.score:+.4f}", exact, times])
     table(head, body)
     say()
     rated = [[r.agent, f"{r.elo:.0f}", f"{r.interval[0]:.0f} to {r.interval[1]:.0f}"] for r in ratings.table]

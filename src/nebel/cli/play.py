@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nebel.cli.screen import say
 from nebel.core.errors import BadSetting, IllegalMove
@@ -11,12 +12,21 @@ from nebel.core.game import CHANCE
 from nebel.core.rng import generator
 from nebel.core.state import State
 
+if TYPE_CHECKING:
+    from nebel.match.agents import Agent
+
+LISTED = 6
+"""Beliefs that an explanation lists."""
+
 
 def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument("game", metavar="GAME", help="a game string, for example leduc")
-    parser.add_argument("--against", default="random", metavar="AGENT", help="random, a bot of the game, or a policy file (default random)")
+    who = "random, a bot of the game, a policy file, or one that thinks, such as oos:1s, ismcts:10k or FILE+oos:2k (default: random)"
+    parser.add_argument("--against", default="random", metavar="AGENT", help=who)
     parser.add_argument("--seat", type=int, default=0, choices=(0, 1), help="yours; player 0 begins (default: 0)")
     parser.add_argument("--seed", type=int, default=1, help="of chance and of the agent (default: 1)")
+    explain = "with each move of the agent, show what it knows, believes and would play how often: you look into its cards"
+    parser.add_argument("--explain", action="store_true", help=explain)
     parser.add_argument("--record", type=Path, metavar="FILE", help="write the game here when it ends")
 
 
@@ -34,7 +44,10 @@ def run(args: argparse.Namespace) -> int:
         if state.turn == CHANCE:
             state.deal(rng)
         elif state.turn != args.seat:
-            state.push(agent.choose(state, rng))
+            move = agent.choose(state, rng)
+            if args.explain:
+                _explain(agent, state)
+            state.push(move)
         elif not _ask(state, args.seat):
             return 0
     score = state.score() or 0.0
@@ -45,6 +58,37 @@ def run(args: argparse.Namespace) -> int:
         args.record.write_text(state.record())
         say(f"record written to {args.record}")
     return 0
+
+
+def _explain(agent: Agent, state: State) -> None:
+    """What an agent that is about to move knows, believes and would play how often."""
+    from nebel.match.beliefs import believe
+    from nebel.match.thinkers import Thinker
+
+    me = state.turn
+    say(f"{agent.name} knows: {state.information(me)}")
+    shares = agent.shares(state) if len(state.options()) > 1 else {state.options()[0]: 1.0}
+    if shares is None:
+        say("  it does not say how often it would play what")
+        return
+    likely = sorted(shares, key=lambda move: -shares[move])
+    say("  it would play: " + ", ".join(f"{state.name(move)} {_percent(shares[move])}" for move in likely))
+    mind = agent.minds.get(me) if isinstance(agent, Thinker) and len(shares) > 1 else None
+    if mind is None:
+        return
+    say(f"  after {mind.simulations:,} simulations; it remembers {mind.nodes:,} information states")
+    belief = believe(state, mind)
+    how = "" if belief.exact else " (by histories drawn at random)"
+    say(f"  it believes that player {1 - me} did and saw{how}:")
+    for text, share in list(belief.odds.items())[:LISTED]:
+        say(f"    {_percent(share):>6}  {text}")
+    if len(belief.odds) > LISTED:
+        rest = 1 - sum(list(belief.odds.values())[:LISTED])
+        say(f"    {_percent(rest):>6}  one of {len(belief.odds) - LISTED:,} others")
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
 
 
 def _ask(state: State, seat: int) -> bool:

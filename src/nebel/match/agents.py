@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,13 @@ from nebel.core.rule import rule
 from nebel.core.state import State
 from nebel.policy.adopt import adopt
 from nebel.policy.io import load_policy
+from nebel.policy.net import NetPolicy
 from nebel.policy.table import Policy, TablePolicy, Uniform
 
 Generator = NDArray[np.int64]
+
+THINKING = re.compile(r"(?:(.+)\+)?((?:oos|ismcts):.*)")
+"""How agents that think are called: perhaps a policy, and the search."""
 
 
 @rule
@@ -45,10 +50,11 @@ def pick_share(share: Any, first: int, n: int, u: float) -> int:
 class Agent(ABC):
     """Somebody who plays. `choose` is given the whole state, and must look only at what the player to move knows.
 
-    policy  set when the agent is nothing but this policy: then exact values and, of tables, compiled matches are possible
+    policy  set when the agent is nothing but this policy: then exact values and compiled matches are possible
     bot     set when the agent is the game's bot of this name
     game    the game it was made for; None: any
     digest  what else decides how it plays, besides its name
+    thinks  whether a move takes so long that games are worth playing side by side
     """
 
     name: str
@@ -56,10 +62,19 @@ class Agent(ABC):
     bot: str = ""
     game: str | None = None
     digest: str = ""
+    thinks: bool = False
 
     @abstractmethod
     def choose(self, state: State, rng: Generator) -> int:
         """A legal move of the player to move; chances are taken from `rng` alone."""
+
+    def shares(self, state: State) -> dict[int, float] | None:
+        """How often it would play each legal move, as far as it has thought about that; None: it does not say."""
+        return None
+
+    def sit(self) -> Agent:
+        """Whoever takes one seat in one game: a player of its own if it remembers anything from move to move."""
+        return self
 
     def knows(self, state: State) -> bool:
         """False where it will play uniformly because its policy says nothing."""
@@ -79,7 +94,7 @@ class PolicyAgent(Agent):
         self.name, self.policy, self.digest = name, policy, digest
         self._policy = policy
         self._table = policy if isinstance(policy, TablePolicy) else None
-        self.game = self._table.game if self._table else None
+        self.game = policy.game if isinstance(policy, (TablePolicy, NetPolicy)) else None
 
     def choose(self, state: State, rng: Generator) -> int:
         with np.errstate(over="ignore"):
@@ -92,15 +107,20 @@ class PolicyAgent(Agent):
         move = list(shares)[pick_share(list(shares.values()), 0, len(shares), u)]
         return state.game.meant_at(self._policy.recall, state.position, move) if found else move
 
+    def shares(self, state: State) -> dict[int, float]:
+        return self._policy.probabilities(state)
+
     def knows(self, state: State) -> bool:
         if self._table is None:
             return True
         return self._table.shares[state.turn].find(state.key(state.turn, self._table.recall)) >= 0
 
     def join(self, game: BaseGame) -> BaseGame:
-        if self._table is None:
-            return game
         try:
+            if isinstance(self._policy, NetPolicy):
+                self._policy.check_game(game)
+            if self._table is None:
+                return game
             game, self._table = adopt(game, self._table, by_likeness=True)
         except BadFile as error:
             raise BadFile(f"{self.name}: {error}") from error
@@ -132,18 +152,27 @@ class BotAgent(Agent):
 
 
 def read(text: str) -> Agent:
-    """The agent that people call by this string: `uniform` (or `random`), FILE or `policy:FILE`, a built-in game's bot, or `bot:NAME`."""
+    """The agent that people call by this string: `uniform` (or `random`), FILE or `policy:FILE`, a built-in game's bot, `bot:NAME`,
+    or one that thinks: `oos:10k`, `ismcts:1s`, `FILE+oos:2k`."""
+    if thinking := THINKING.fullmatch(text):
+        from nebel.match.thinkers import read_thinker
+
+        return read_thinker(text, thinking[2], read(thinking[1]) if thinking[1] else None)
     if text in ("uniform", "random"):
         return PolicyAgent(text, Uniform())
     if text.startswith("bot:") or text in bots():
         return BotAgent(text, text.removeprefix("bot:"))
     path = Path(text.removeprefix("policy:"))
     if not text.startswith("policy:") and not path.is_file():
-        known = ", ".join(["uniform", "random", *bots(), "bot:NAME", "policy:FILE", "FILE"])
-        raise BadSetting(f"no agent {text!r}, and no file of that name; agents are: {known}")
+        raise BadSetting(f"no agent {text!r}, and no file of that name; agents are: {', '.join(forms())}")
     policy = load_policy(path)
     with path.open("rb") as file:
         return PolicyAgent(text, policy, hashlib.file_digest(file, "sha256").hexdigest()[:16])
+
+
+def forms() -> list[str]:
+    """How agents can be called."""
+    return ["uniform", "random", *bots(), "bot:NAME", "policy:FILE", "FILE", "oos:10k", "oos:1s", "ismcts:10k", "FILE+oos:2k"]
 
 
 def bots() -> list[str]:

@@ -1,0 +1,96 @@
+"""What a searcher believes of the other player: what that player may have done and seen, and how likely it is.
+
+Every history that the searcher cannot tell from the one at the board counts by the odds of chance and by how often the other
+player would have moved so: as the searcher's own average strategy for that player has it, with now and then an error. Where there
+are too many histories, some are drawn by the odds of chance alone (`search/hidden.py`), and then weighted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from nebel.core.game import CHANCE
+from nebel.core.rng import generator
+from nebel.core.state import State
+from nebel.match.thinkers import Mind
+from nebel.search.hidden import Hidden, Ways
+
+MOST = 2000
+"""Histories that are gone through; of more, so many are drawn."""
+
+ERROR = 0.01
+"""How often the other player is taken to move at random."""
+
+
+class Belief(NamedTuple):
+    """By what the other player may have done and seen, the likeliest first."""
+
+    odds: dict[str, float]
+    exact: bool  # whether all histories were gone through
+
+
+def believe(state: State, mind: Mind, seed: int = 1) -> Belief:
+    """What the player to move, who searched there, believes."""
+    me = state.turn
+    hidden = Hidden(state.game, state, me)
+    exact = hidden.exact and _histories(hidden.ways) <= MOST
+    weights: dict[str, float] = {}
+    for past, weight in _all(hidden, mind, me) if exact else _some(hidden, mind, me, seed):
+        text = past.information(1 - me)
+        weights[text] = weights.get(text, 0.0) + weight
+    total = sum(weights.values())
+    return Belief({text: weights[text] / total for text in sorted(weights, key=lambda text: -weights[text])}, exact)
+
+
+def _histories(ways: Ways) -> int:
+    """How many histories a graph holds; children have larger numbers."""
+    count = np.ones(len(ways.first) - 1)
+    for node in range(len(count) - 1, -1, -1):
+        below = ways.child[ways.first[node] : ways.first[node + 1]]
+        if len(below):
+            count[node] = count[below].sum()
+    return int(min(count[0], 1e18))
+
+
+def _all(hidden: Hidden, mind: Mind, me: int) -> Iterator[tuple[State, float]]:
+    """Every history with its weight; the state is one that goes on changing."""
+    ways, state = hidden.ways, hidden.game.start()
+
+    def walk(node: int, weight: float) -> Iterator[tuple[State, float]]:
+        if ways.first[node] == ways.first[node + 1]:
+            yield state, weight
+            return
+        odds = _odds(state, mind, me)
+        for e in range(ways.first[node], ways.first[node + 1]):
+            move = int(ways.move[e])
+            state.push(move)
+            yield from walk(int(ways.child[e]), weight * odds[move])
+            state.undo()
+
+    return walk(0, 1.0)
+
+
+def _some(hidden: Hidden, mind: Mind, me: int, seed: int) -> Iterator[tuple[State, float]]:
+    """Histories drawn by the odds of chance, each weighted by how the other player would have moved."""
+    rng = generator(seed)
+    for _ in range(MOST):
+        drawn, weight = hidden.sample(rng), 1.0
+        past = hidden.game.start()
+        for step in drawn.steps:
+            if step.turn == 1 - me:
+                weight *= _odds(past, mind, me)[step.option]
+            past.push(step.option)
+        yield drawn, weight
+
+
+def _odds(state: State, mind: Mind, me: int) -> dict[int, float]:
+    """How often each option would be taken here; what `me` did is certain."""
+    options = state.options()
+    if state.turn == CHANCE:
+        return dict(zip(options, state.odds(), strict=True))
+    if state.turn == me:
+        return dict.fromkeys(options, 1.0)
+    return {move: ERROR / len(options) + (1 - ERROR) * share for move, share in mind.tendency(state).items()}

@@ -1,0 +1,129 @@
+"""Agents that think at the board: OOS, by itself or guided by a policy, and ISMCTS, for a number of simulations or by the clock."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import json
+from typing import NamedTuple
+
+import numpy as np
+
+from nebel.core.errors import BadFile, BadSetting
+from nebel.core.game import BaseGame
+from nebel.core.rng import uniform
+from nebel.core.settings import read_settings
+from nebel.core.state import State
+from nebel.match.agents import Agent, Generator, PolicyAgent, pick_share
+from nebel.policy.net import NetPolicy
+from nebel.policy.table import Policy, TablePolicy
+from nebel.search.budget import Budget, read_budget
+from nebel.search.ismcts import Ismcts, IsmctsSettings
+from nebel.search.online import Searches
+from nebel.search.oos import OosSettings
+from nebel.search.target import Events, events_of, in_rules, public_events_of
+
+
+class Mind(NamedTuple):
+    """A search in one seat, what the player knew when it last thought, and how many simulations that took."""
+
+    search: Searches | Ismcts
+    events: Events
+    simulations: int
+
+    @property
+    def nodes(self) -> int:
+        """Information states remembered."""
+        return self.search.nodes() if isinstance(self.search, Searches) else self.search.nodes
+
+    def tendency(self, state: State) -> dict[int, float]:
+        """How the search has the player to move play on average, be it the searcher or the other."""
+        return self.search.shares(state) if isinstance(self.search, Searches) else self.search.tendency(state)
+
+    def led_to(self, events: Events) -> bool:
+        """Whether the game went on to this, as far as the player can tell."""
+        known = len(self.events)
+        return len(events) > known and np.array_equal(events[:known], self.events)
+
+
+class Thinker(Agent):
+    """Searches anew before every move that is a choice, and keeps what it found for the rest of the game.
+
+    A game that does not go on from where the player last thought is a new one; then the search starts afresh, with a seed from the
+    generator that `choose` is given. `policy` moves in the playouts of OOS.
+    """
+
+    thinks = True
+
+    def __init__(
+        self, name: str, budget: Budget, settings: OosSettings | IsmctsSettings, policy: Policy | None = None, digest: str = ""
+    ) -> None:
+        self.name, self.budget, self.settings, self.guide = name, budget, settings, policy
+        self.digest = json.dumps([type(settings).__name__, *budget, dataclasses.asdict(settings), digest])
+        self.game = policy.game if isinstance(policy, (TablePolicy, NetPolicy)) else None
+        self.minds: dict[int, Mind] = {}  # by seat
+
+    def choose(self, state: State, rng: Generator) -> int:
+        options = state.options()
+        if len(options) == 1:
+            return options[0]
+        shares = self.think(state, rng)
+        with np.errstate(over="ignore"):
+            return list(shares)[pick_share(list(shares.values()), 0, len(shares), uniform(rng))]
+
+    def think(self, state: State, rng: Generator) -> dict[int, float]:
+        """Spend the budget on this state; returns how often each move should be played."""
+        me, events = state.turn, events_of(state, state.turn)
+        mind = self.minds.get(me)
+        if mind is None or mind.search.game is not state.game or not mind.led_to(events):
+            with np.errstate(over="ignore"):
+                seed = int(uniform(rng) * 2**53)
+            search = self._search(state.game, seed)
+        else:
+            search = mind.search
+        self.minds[me] = Mind(search, events, search.think(state, *self.budget))
+        return search.shares(state)
+
+    def shares(self, state: State) -> dict[int, float] | None:
+        mind = self.minds.get(state.turn)
+        return mind.search.shares(state) if mind else None
+
+    def sit(self) -> Thinker:
+        twin = copy.copy(self)
+        twin.minds = {}
+        return twin
+
+    def join(self, game: BaseGame) -> BaseGame:
+        try:
+            in_rules(game)
+            if isinstance(self.guide, (TablePolicy, NetPolicy)):
+                self.guide.check_game(game)
+            if isinstance(self.settings, OosSettings) and self.settings.target == "public":
+                public_events_of(game.start())  # refuses games that do not say what is public
+        except (BadFile, BadSetting) as error:
+            raise type(error)(f"{self.name}: {error}") from error
+        return game
+
+    def _search(self, game: BaseGame, seed: int) -> Searches | Ismcts:
+        if isinstance(self.settings, OosSettings):
+            return Searches(game, self.settings, seed, self.guide)
+        return Ismcts(game, self.settings, seed)
+
+
+def read_thinker(name: str, text: str, guide: Agent | None) -> Thinker:
+    """The agent of a string such as `oos:10k,epsilon=0.6`; `guide` is what stood before a plus."""
+    kind, _, rest = text.partition(":")
+    budget, *options = rest.split(",")
+    settings: OosSettings | IsmctsSettings
+    try:
+        spend = read_budget(budget)
+        settings = read_settings(OosSettings, options) if kind == "oos" else read_settings(IsmctsSettings, options)
+    except BadSetting as error:
+        raise BadSetting(f"{name}: {error}") from error
+    if guide is None:
+        return Thinker(name, spend, settings)
+    if kind != "oos":
+        raise BadSetting(f"{name}: no policy moves in the playouts of {kind}; write POLICY+oos:BUDGET")
+    if not isinstance(guide, PolicyAgent):
+        raise BadSetting(f"{name}: {guide.name} is no policy; write POLICY+oos:BUDGET")
+    return Thinker(name, spend, settings, guide.policy, guide.digest)
