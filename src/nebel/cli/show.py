@@ -41,11 +41,11 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from nebel.core.registry import load
-    from nebel.policy.io import load_policy
+    from nebel.policy.io import load_table
 
     if args.limit < 1:
         raise BadSetting(f"--limit {args.limit} is out of range: it must be at least 1")
-    policy = load_policy(args.file.removeprefix("policy:"))
+    policy = load_table(args.file.removeprefix("policy:"))
     game = load(policy.game)
     policy.check_game(game)
     players = (args.player,) if args.player is not None else (0, 1)

@@ -28,13 +28,13 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
 def run(args: argparse.Namespace) -> int:
     from nebel.core.registry import load
     from nebel.judge.exact import judge
-    from nebel.policy.io import load_policy, save_policy
+    from nebel.policy.io import load_table, save_policy
     from nebel.policy.simplify import Simplify, simplify
 
     settings = Simplify(**given(args, Simplify))
     if args.out.is_dir():
         raise BadSetting(f"--out {args.out} is a folder; give the name of a file")
-    old = load_policy(args.policy.removeprefix("policy:"))
+    old = load_table(args.policy.removeprefix("policy:"))
     game = load(old.game)
     old.check_game(game)
     new = simplify(old, settings)

@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nebel.core.errors import BadFile
+from nebel.policy.net import NetPolicy
 from nebel.policy.table import Policy, Shares, TablePolicy, Uniform
 
 FORMAT = 1
+LAYER = ("weights", "biases")
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -34,7 +36,7 @@ def write_arrays(path: Path, arrays: Arrays, header: dict[str, Any]) -> None:
         part.unlink(missing_ok=True)
 
 
-def read_arrays(path: Path, kind: str) -> tuple[Arrays, dict[str, Any]]:
+def read_arrays(path: Path, *kinds: str) -> tuple[Arrays, dict[str, Any]]:
     """Arrays and header of a file that `write_arrays` wrote, every byte checked."""
     from safetensors import SafetensorError, safe_open
 
@@ -55,8 +57,8 @@ def read_arrays(path: Path, kind: str) -> tuple[Arrays, dict[str, Any]]:
         raise BadFile(f"{path} has format {header.get('format')}, this version of nebel reads format {FORMAT}")
     if claimed != _checksum(arrays, header):
         raise BadFile(f"{path} was changed after it was written: its checksum does not fit")
-    if header.get("kind") != kind:
-        raise BadFile(f"{path} is a {header.get('kind')}, not a {kind}")
+    if header.get("kind") not in kinds:
+        raise BadFile(f"{path} is a {header.get('kind')}, not a {' or a '.join(kinds)}")
     return arrays, header
 
 
@@ -68,23 +70,33 @@ def _checksum(arrays: Arrays, header: dict[str, Any]) -> str:
     return digest.hexdigest()
 
 
-def save_policy(policy: TablePolicy, path: str | Path) -> None:
+def save_policy(policy: TablePolicy | NetPolicy, path: str | Path) -> None:
+    header = {"game": policy.game, "fingerprint": policy.fingerprint, "recall": policy.recall, "facts": policy.facts}
+    if isinstance(policy, NetPolicy):
+        layers = {f"{name}{i}": array for i, layer in enumerate(policy.layers) for name, array in zip(LAYER, layer, strict=True)}
+        write_arrays(Path(path), layers, {**header, "kind": "network"})
+        return
     arrays = {f"{name}{p}": array for p in range(2) for name, array in policy.shares[p]._asdict().items()}
-    header = {
-        "kind": "policy",
-        "game": policy.game,
-        "fingerprint": policy.fingerprint,
-        "recall": policy.recall,
-        "missing": policy.missing,
-        "facts": policy.facts,
-    }
-    write_arrays(Path(path), arrays, header)
+    write_arrays(Path(path), arrays, {**header, "kind": "policy", "missing": policy.missing})
 
 
-def load_policy(path: str | Path) -> TablePolicy:
-    arrays, header = read_arrays(Path(path), "policy")
+def load_policy(path: str | Path) -> TablePolicy | NetPolicy:
+    """A table or a network."""
+    arrays, header = read_arrays(Path(path), "policy", "network")
+    made = header["game"], header["fingerprint"], header["recall"]
+    if header["kind"] == "network":
+        layers = tuple((arrays[f"weights{i}"], arrays[f"biases{i}"]) for i in range(len(arrays) // len(LAYER)))
+        return NetPolicy(*made, layers, header["facts"])
     shares = [Shares(*(arrays[f"{name}{p}"] for name in Shares._fields)) for p in range(2)]
-    return TablePolicy(header["game"], header["fingerprint"], header["recall"], (shares[0], shares[1]), header["missing"], header["facts"])
+    return TablePolicy(*made, (shares[0], shares[1]), header["missing"], header["facts"])
+
+
+def load_table(path: str | Path) -> TablePolicy:
+    """A table, where nothing else will do."""
+    policy = load_policy(path)
+    if isinstance(policy, NetPolicy):
+        raise BadFile(f"{path} is a network, and this takes a table of information states")
+    return policy
 
 
 def read_policy(text: str) -> Policy:

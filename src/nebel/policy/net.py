@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nebel.core.errors import BadFile
-from nebel.core.game import BaseGame, Game
+from nebel.core.errors import BadSetting
+from nebel.core.game import BaseGame, Encoding, Game
 from nebel.core.rule import kernel
 from nebel.core.state import State
 from nebel.core.tree import Tree
-from nebel.policy.table import OnTree, Policy
+from nebel.policy.table import OnTree, Policy, check_rules
 
 Floats = NDArray[np.float32]
 Reals = NDArray[np.float64]
@@ -42,19 +42,14 @@ class NetPolicy(Policy):
         return rows @ weights + biases
 
     def probabilities(self, state: State) -> dict[int, float]:
-        game, options = state.game, state.options()
-        assert isinstance(game, Game)
-        row = np.zeros((1, game.encodings[self.recall].size), np.float32)
-        with np.errstate(over="ignore"):
-            game.encodings[self.recall].write(state.position[0], state.turn, row[0])
-        logits = self.logits(row)[0, options].astype(float)
+        options = state.options()
+        logits = self.logits(encode(state, self.recall)[None])[0, options].astype(float)
         odds = np.exp(logits - logits.max())
         return dict(zip(options, (odds / odds.sum()).tolist(), strict=True))
 
     def check_game(self, game: BaseGame) -> None:
         """Refuse a game that this network was not made for."""
-        if game.fingerprint != self.fingerprint:
-            raise BadFile(f"this network was made for {self.game}, not for {game.string}")
+        check_rules(self.game, self.fingerprint, game)
 
     def on_tree(self, tree: Tree) -> OnTree:
         first, second = (self._on_side(tree, p) for p in range(2))
@@ -69,10 +64,28 @@ class NetPolicy(Policy):
         return odds / np.add.reduceat(odds, side.row[:-1])[state]
 
 
+def encoding_of(game: BaseGame, recall: str) -> Encoding:
+    """How a game puts what players know into numbers; a clear refusal where it does not."""
+    known = game.encodings if isinstance(game, Game) else {}
+    if recall not in known:
+        has = f"it has some for {', '.join(known)}" if known else "it has none"
+        raise BadSetting(f"{game.string} has no encoding for networks of what players of {recall} recall know: {has} (Game.encodings)")
+    return known[recall]
+
+
+def encode(state: State, recall: str) -> Floats:
+    """What the player to move knows, in numbers."""
+    size, write = encoding_of(state.game, recall)
+    row = np.zeros(size, np.float32)
+    with np.errstate(over="ignore"):
+        write(state.position[0], state.turn, row)
+    return row
+
+
 @functools.lru_cache(maxsize=16)
 def _encoder(game: Game, recall: str) -> Any:
     start, _, _, play, _, _ = game.rules
-    encode = game.encodings[recall].write
+    encode = encoding_of(game, recall).write
     depth = game.depth
 
     @kernel
@@ -99,7 +112,7 @@ def encode_side(tree: Tree, player: int, recall: str) -> Floats:
     game, side = tree.game, tree.sides[player]
     assert isinstance(game, Game)
     _, points = np.unique(side.state, return_index=True)
-    out = np.zeros((side.states, game.encodings[recall].size), np.float32)
+    out = np.zeros((side.states, encoding_of(game, recall).size), np.float32)
     with np.errstate(over="ignore"):
         _encoder(game, recall)(
             player, side.points.node[points].astype(np.int64), tree.nodes.parent, tree.nodes.option, game.blank(1), out

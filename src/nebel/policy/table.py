@@ -120,14 +120,19 @@ class TablePolicy(Policy):
 
     def check_game(self, game: BaseGame) -> None:
         """Refuse a game that this policy was not made for."""
-        if game.fingerprint == self.fingerprint:
-            return
-        if game.string == self.game:
-            raise BadFile(
-                f"the rules of {self.game} have changed since this policy was made "
-                f"(fingerprint {self.fingerprint} then, {game.fingerprint} now); solve the game again"
-            )
-        raise BadFile(f"this policy was made for {self.game}, not for {game.string}")
+        check_rules(self.game, self.fingerprint, game)
+
+
+def check_rules(made_for: str, fingerprint: str, game: BaseGame) -> None:
+    """Refuse a game with other rules than those that a policy was made for."""
+    if game.fingerprint == fingerprint:
+        return
+    if game.string == made_for:
+        raise BadFile(
+            f"the rules of {made_for} have changed since this policy was made "
+            f"(fingerprint {fingerprint} then, {game.fingerprint} now); solve the game again"
+        )
+    raise BadFile(f"this policy was made for {made_for}, not for {game.string}")
 
 
 def _lay(table: Shares, side: Side) -> tuple[Reals, int]:
