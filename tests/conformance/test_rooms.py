@@ -18,9 +18,10 @@ ALLOWED = {
     "search": {"core", "policy", "search"},
     "bridge": {"core", "policy", "bridge"},
     "match": {"core", "policy", "judge", "search", "match"},
+    "learn": {"core", "policy", "judge", "solve", "search", "match", "learn"},
     "bench": {"core", "policy", "judge", "solve", "search", "bench"},
     "report": {"core", "report"},
-    "papers": {"core", "policy", "dark_hex", "judge", "solve", "match", "report", "papers"},
+    "papers": {"core", "policy", "dark_hex", "judge", "solve", "search", "match", "learn", "report", "papers"},
 }
 
 

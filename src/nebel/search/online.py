@@ -58,8 +58,16 @@ class Searches:
         self._asks = np.zeros((count * each, size), np.float32)
         self._said = np.zeros((count * each, self.game.actions), np.float32)
 
-    def forget(self, k: int = 0) -> None:
-        """A new game begins."""
+    def guide(self, net: NetPolicy) -> None:
+        """Another network moves in playouts from now on, in the place of one of its kind."""
+        net.check_game(self.game)
+        assert isinstance(self.policy, NetPolicy) and net.recall == self.policy.recall
+        self.policy, self._ask = net, net.logits
+
+    def forget(self, k: int = 0, luck: NDArray[np.int64] | None = None) -> None:
+        """A new game begins, perhaps with chances of its own."""
+        if luck is not None:
+            self._rngs[k], self._plan[k] = luck, 0
         memory.forget(self._memory, k)
         self._goals.me[k] = -1
         self._goals.length[k] = 0

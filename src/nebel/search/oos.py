@@ -358,27 +358,27 @@ def simulator(game: Game, playout: str, recall: str = PERFECT) -> Any:
         Returns how many wait; what their players know is written to the rows of `asks`. `said`: what the network answered to the
         rows of the last time, as logits of all moves.
         """
-        waiting = 0
-        for j in range(f.search.size):
-            k = f.search[j]
+        waiting, each = 0, f.search.size // plan.shape[0]
+        for k in range(plan.shape[0]):
             t = aim_of(goals, k)
-            if f.row[j] != NOWHERE:
-                listen(f, j, said[f.row[j]])
-                f.row[j] = NOWHERE
-            while f.flying[j] or plan[k, TO_DO] > 0:
-                if not f.flying[j]:
-                    aimed = 1 if t.me >= 0 else 0
-                    plan[k, TO_DO] -= 1
-                    plan[k, BEGUN] += 1
-                    set_off(f, j, plan[k, BEGUN] & 1, 1 if aimed and uniform(rngs[k]) < knobs[1] else 0, aimed)
-                if advance(m, f, j, t, shares, rngs[k], knobs) == WAITING:
-                    f.row[j] = waiting
-                    asks[waiting, :] = 0.0
-                    encode(f.state[j], turn(f.state[j]), asks[waiting])
-                    waiting += 1
-                    break
-                settle(m, f, j, tally, knobs)
-                f.flying[j] = 0
+            aimed = 1 if t.me >= 0 else 0
+            for j in range(k * each, (k + 1) * each):
+                if f.row[j] != NOWHERE:
+                    listen(f, j, said[f.row[j]])
+                    f.row[j] = NOWHERE
+                while f.flying[j] or plan[k, TO_DO] > 0:
+                    if not f.flying[j]:
+                        plan[k, TO_DO] -= 1
+                        plan[k, BEGUN] += 1
+                        set_off(f, j, plan[k, BEGUN] & 1, 1 if aimed and uniform(rngs[k]) < knobs[1] else 0, aimed)
+                    if advance(m, f, j, t, shares, rngs[k], knobs) == WAITING:
+                        f.row[j] = waiting
+                        asks[waiting, :] = 0.0
+                        encode(f.state[j], turn(f.state[j]), asks[waiting])
+                        waiting += 1
+                        break
+                    settle(m, f, j, tally, knobs)
+                    f.flying[j] = 0
         return waiting
 
     return pump

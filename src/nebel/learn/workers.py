@@ -1,0 +1,82 @@
+"""Who works on tasks: this process, processes of this machine, or a Ray cluster."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any, Protocol, TypeVar
+
+from nebel.core.errors import BadSetting
+
+T, R = TypeVar("T"), TypeVar("R")
+
+
+class Workers(Protocol):
+    """`map` has tasks done side by side, and gives what comes of them in their order."""
+
+    def map(self, work: Callable[[T], R], tasks: Sequence[T]) -> list[R]: ...
+    def close(self) -> None: ...
+
+
+class Alone:
+    """All in this process."""
+
+    def map(self, work: Callable[[T], R], tasks: Sequence[T]) -> list[R]:
+        return [work(task) for task in tasks]
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class Processes:
+    """Processes of this machine, started anew so that nothing of this one's threads is carried over."""
+
+    def __init__(self, count: int) -> None:
+        self._pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _quiet)
+
+    def map(self, work: Callable[[T], R], tasks: Sequence[T]) -> list[R]:
+        return list(self._pool.map(work, tasks))
+
+    def close(self) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+
+def _quiet() -> None:
+    """Interrupting is for the one who gives the tasks, and products of small matrices gain nothing from threads."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+
+class Ray:
+    """A Ray cluster: the one this machine belongs to, or else one that is started here for as long as the run takes."""
+
+    def __init__(self, count: int) -> None:
+        try:
+            import ray
+        except ImportError as error:
+            raise BadSetting("--workers ray:N takes Ray; install it with: pip install 'nebel[ray]'") from error
+        self._ray, self._count = ray, count
+        joined = "RAY_ADDRESS" in os.environ
+        options: dict[str, Any] = {} if joined else {"num_cpus": count, "include_dashboard": False}
+        ray.init(log_to_driver=False, logging_level="ERROR", **options)
+
+    def map(self, work: Callable[[T], R], tasks: Sequence[T]) -> list[R]:
+        remote = self._ray.remote(num_cpus=1)(work)
+        found: list[R] = self._ray.get([remote.remote(task) for task in tasks])
+        return found
+
+    def close(self) -> None:
+        self._ray.shutdown()
+
+
+def hire(text: str) -> Workers:
+    """Workers as people name them: a number of processes (1: this one), or ray:N."""
+    kind, sign, number = text.rpartition(":")
+    if not number.isdecimal() or int(number) < 1 or (sign and kind != "ray"):
+        raise BadSetting(f"--workers {text} is not understood; write a number of processes such as 2, or ray:2")
+    count = int(number)
+    return Ray(count) if sign else Alone() if count == 1 else Processes(count)
