@@ -72,6 +72,17 @@ def test_health_is_what_does_not_generalise(report: Report) -> None:
     assert hurt["Memoryless"]["learned in Cheat-3"] < 1.2 * hurt["Memoryless"]["learned there"]
 
 
+def test_memory_of_health_is_a_burden_in_the_large_game(report: Report) -> None:
+    found = report.data()["sections"]["fig2"]
+    assert list(found["games"].items())[-1] == ("large", load("cheat:large").string)
+    memoryless, hp_aware = (found["wins"][name]["Random"][-1] for name in ("Memoryless", "HP-Aware"))
+    assert 0.75 < hp_aware < memoryless - 0.05
+    assert memoryless > 0.95
+    (table,) = (part for part in report.sections["fig2"].parts if part.title == "Games won")
+    assert table.head == ("player", "against", "hp 2", "hp 3", "large")
+    assert {len(row) for row in table.rows} == {5}
+
+
 def test_more_memory_and_more_iterations_end_lower(report: Report) -> None:
     found = report.data()["sections"]["exact"]
     judged = {name: held for name, held in found.items() if isinstance(held, dict)}
