@@ -94,7 +94,7 @@ def test_games_that_do_not_fit(kuhn_file: str) -> None:
 
 @pytest.mark.parametrize("text", ["oos:200", "ismcts:200"])
 def test_a_game_is_remembered_and_no_other(text: str) -> None:
-    game, agent, rng = nebel.game("goofspiel:4"), thinker(text), generator(1)
+    game, agent, rng = nebel.game("goofspiel:5"), thinker(text), generator(1)
     state = game.start()
     state.push(agent.choose(state, rng))
     first = agent.minds[0]
@@ -129,7 +129,7 @@ def test_it_looks_only_at_what_it_knows() -> None:
 
 
 def test_matches_do_not_depend_on_threads() -> None:
-    game = nebel.game("goofspiel:4")
+    game = nebel.game("goofspiel:5")
     a, b = read("oos:100"), read("ismcts:100,selection=rm")
     results = [Arena(game).play(a, b, Terms(24, 3, threads)) for threads in (1, 3)]
     counts = [(r.wins, r.draws, r.losses, r.score, r.interval) for r in results]
@@ -147,8 +147,8 @@ def test_thinking_beats_not_thinking() -> None:
 
 
 def test_a_guided_search_plays(kuhn_file: str) -> None:
-    game = nebel.game("goofspiel:4")
-    guided = Thinker("net+oos", Budget(simulations=200), OosSettings(), net("goofspiel:4", 1))
+    game = nebel.game("goofspiel:5")
+    guided = Thinker("net+oos", Budget(simulations=200), OosSettings(), net("goofspiel:5", 1))
     result = play_pair(game, guided, read("random"), 10, 1)
     assert result.wins + result.draws + result.losses == 10
     assert play_pair(nebel.game("kuhn"), read(f"{kuhn_file}+oos:100"), read("random"), 4, 1).games == 4

@@ -11,9 +11,9 @@ __all__ = ["Row", "names_of", "run"]
 
 
 def _claims() -> list[Claim]:
-    from nebel.bench import judging, own_game, playouts, quality, sampling, sweeps
+    from nebel.bench import judging, own_game, playouts, quality, sampling, searching, sweeps
 
-    rooms = (sweeps, sampling, judging, quality, own_game, playouts)
+    rooms = (sweeps, sampling, judging, quality, own_game, playouts, searching)
     return [claim for room in rooms for claim in room.claims()]
 
 

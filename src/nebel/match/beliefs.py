@@ -32,13 +32,14 @@ class Belief(NamedTuple):
     exact: bool  # whether all histories were gone through
 
 
-def believe(state: State, mind: Mind, seed: int = 1) -> Belief:
+def believe(state: State, mind: Mind, most: int = MOST, seed: int = 1) -> Belief:
     """What the player to move, who searched there, believes."""
     me = state.turn
     hidden = Hidden(state.game, state, me)
-    exact = hidden.exact and _histories(hidden.ways) <= MOST
+    exact = hidden.exact and _histories(hidden.ways) <= most
     weights: dict[str, float] = {}
-    for past, weight in _all(hidden, mind, me) if exact else _some(hidden, mind, me, seed):
+    key = state.key(me)
+    for past, weight in by_counting(hidden, mind, me, key) if exact else by_drawing(hidden, mind, me, most, seed):
         text = past.information(1 - me)
         weights[text] = weights.get(text, 0.0) + weight
     total = sum(weights.values())
@@ -55,13 +56,14 @@ def _histories(ways: Ways) -> int:
     return int(min(count[0], 1e18))
 
 
-def _all(hidden: Hidden, mind: Mind, me: int) -> Iterator[tuple[State, float]]:
-    """Every history with its weight; the state is one that goes on changing."""
+def by_counting(hidden: Hidden, mind: Mind, me: int, key: int) -> Iterator[tuple[State, float]]:
+    """Every history in which `me` is in this information state, with its weight; the state is one that goes on changing."""
     ways, state = hidden.ways, hidden.game.start()
 
     def walk(node: int, weight: float) -> Iterator[tuple[State, float]]:
         if ways.first[node] == ways.first[node + 1]:
-            yield state, weight
+            if state.turn == me and state.key(me) == key:  # else a dead end
+                yield state, weight
             return
         odds = _odds(state, mind, me)
         for e in range(ways.first[node], ways.first[node + 1]):
@@ -73,10 +75,10 @@ def _all(hidden: Hidden, mind: Mind, me: int) -> Iterator[tuple[State, float]]:
     return walk(0, 1.0)
 
 
-def _some(hidden: Hidden, mind: Mind, me: int, seed: int) -> Iterator[tuple[State, float]]:
+def by_drawing(hidden: Hidden, mind: Mind, me: int, count: int, seed: int) -> Iterator[tuple[State, float]]:
     """Histories drawn by the odds of chance, each weighted by how the other player would have moved."""
     rng = generator(seed)
-    for _ in range(MOST):
+    for _ in range(count):
         drawn, weight = hidden.sample(rng), 1.0
         past = hidden.game.start()
         for step in drawn.steps:
