@@ -44,8 +44,7 @@ def text(rules: Rules, cards: Cards) -> str:
 @cache
 def packs(rules: Rules, cards: Cards) -> dict[str, Cards]:
     """All that can be put down of these cards."""
-    sizes = range(1, min(rules.most, len(cards)) + 1)
-    return {text(rules, frozenset(pack)): frozenset(pack) for size in sizes for pack in combinations(cards, size)}
+    return {text(rules, frozenset(pack)): frozenset(pack) for size in range(1, rules.most + 1) for pack in combinations(cards, size)}
 
 
 class Slow(NamedTuple):
