@@ -29,7 +29,7 @@ $(VENV)/.installed: pyproject.toml
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.installed
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[bridge,dev]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[bridge,learn,ray,dev]'
 	@touch $@
 
 clean:

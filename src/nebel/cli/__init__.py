@@ -28,6 +28,7 @@ VERBS = {
     "check": Verb("test a game against the rules that all games keep", "check"),
     "new-game": Verb("write a small working game to start your own from", "new_game"),
     "solve": Verb("compute a strategy", "solve"),
+    "learn": Verb("train a network", "learn"),
     "judge": Verb("say exactly how good a policy is", "judge"),
     "simplify": Verb("make a policy simpler: fewer moves, plainer probabilities", "simplify"),
     "show": Verb("look into a policy file", "show"),

@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     from nebel.solve.settings import METHODS, method_named
     from nebel.solve.size import Sizing
 
-    folder, resume = _folder(args)
+    folder, resume = folder_of(args)
     budget = Budget(**given(args, Budget))
     method = method_named(args.method or "dcfr+")
     choices = {name: value for name, value in _asked(args).items() if value is not None}
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     if args.out and args.out.is_dir():
         raise BadSetting(f"--out {args.out} is a folder; give the name of a file")
     if resume:
-        job = _refuse_changes(args, folder, {**settings, **curriculum})
+        job = refuse_changes(args, folder, {**_asked(args), "method": args.method and method, **settings, **curriculum})
     elif not args.game:
         raise BadSetting("which game? for example: nebel solve leduc --with dcfr+ (nebel games lists them)")
     else:
@@ -160,7 +160,7 @@ def _stage_text(facts: dict[str, Any]) -> str:
     return f"{facts['stage']}: {facts['iterations']:,} iterations in {facts['seconds']:.2f} s, {known}"
 
 
-def _folder(args: argparse.Namespace) -> tuple[Path | None, bool]:
+def folder_of(args: argparse.Namespace) -> tuple[Path | None, bool]:
     """The run's folder: as given, else beside the policy file, for as long as the run is not finished."""
     if args.resume:
         if args.run and Path(args.resume) != args.run:
@@ -173,19 +173,17 @@ def _asked(args: argparse.Namespace) -> dict[str, Any]:
     return {name: getattr(args, name) for name in ("recall", "seed", "memory", "pone")}
 
 
-def _refuse_changes(args: argparse.Namespace, folder: Path | None, settings: dict[str, Any]) -> Job:
+def refuse_changes(args: argparse.Namespace, folder: Path | None, asked: dict[str, Any]) -> Job:
     """A resumed run keeps its settings; saying them again is fine, changing them is not."""
     from nebel.core.registry import load
     from nebel.solve.run import Folder
-    from nebel.solve.settings import method_named
 
     if folder is None:
         raise BadSetting("--resume needs to know the run: --resume FOLDER, or the --run or --out of the first time")
     held, _ = Folder(folder).job()
-    asked = {**_asked(args), "method": args.method and method_named(args.method)}
     if args.game and load(args.game).string != held.game:
         raise BadSetting(f"the run in {folder} is about {held.game}, not {args.game}")
-    for name, value in {**asked, **settings}.items():
+    for name, value in asked.items():
         before = {**dataclasses.asdict(held), **held.settings, **(held.curriculum or {})}.get(name)
         if value is not None and value != before and not (name == "recall" and value == "imperfect"):
             raise BadSetting(f"the run in {folder} has {name} {before}, not {value}; leave it out to go on, or start a new run")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ class Dense:
         torch.set_num_threads(1)
         luck = torch.Generator().manual_seed(seed)
         sizes = [inputs, *hidden, outputs]
-        self._layers = [nn.Linear(a, b) for a, b in zip(sizes[:-1], sizes[1:], strict=True)]
+        self._layers = [nn.Linear(a, b) for a, b in pairwise(sizes)]
         with torch.no_grad():
             for layer in self._layers:
                 nn.init.kaiming_uniform_(layer.weight, nonlinearity="relu", generator=luck)

@@ -50,7 +50,8 @@ class Reservoir:
     def draw(self, count: int, rng: np.random.Generator) -> Experience:
         """So many of what is held, with repetition."""
         at = rng.integers(0, self.held, count)
-        return Experience(*(held[at] for held in self._kept))
+        kept = self._kept
+        return Experience(kept.rows[at], kept.shares[at], kept.legal[at])
 
     def save(self) -> Arrays:
         return {**{name: array[: self.held] for name, array in self._kept._asdict().items()}, "seen": np.array([self.seen])}

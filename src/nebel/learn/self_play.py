@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nebel.core.game import BaseGame
+from nebel.core.game import Game
 from nebel.core.registry import load
 from nebel.core.regret import pick
 from nebel.core.rng import generator, uniform
@@ -20,6 +20,7 @@ from nebel.learn.reservoir import Experience
 from nebel.policy.net import Layer, NetPolicy, encode, encoding_of
 from nebel.search.online import Searches
 from nebel.search.oos import OosSettings
+from nebel.search.target import in_rules
 
 ROLES = 3
 """Of a game's chances: those of the deal and of moves, and those of each player's search."""
@@ -44,7 +45,7 @@ class Task:
 
 def play(task: Task) -> Experience:
     """Play the games of a task; the experience of both seats."""
-    game = load(task.game)
+    game = in_rules(load(task.game))
     net = NetPolicy(game.string, game.fingerprint, task.recall, task.layers)
     searches = _searches(game, task.recall, task.settings, task.games)
     searches.guide(net)
@@ -72,7 +73,7 @@ def play(task: Task) -> Experience:
 
 
 @functools.lru_cache(maxsize=2)
-def _searches(game: BaseGame, recall: str, settings: OosSettings, games: int) -> Searches:
+def _searches(game: Game, recall: str, settings: OosSettings, games: int) -> Searches:
     """Kept from task to task; a network without layers stands in for the one to come."""
     return Searches(game, settings, policy=NetPolicy(game.string, game.fingerprint, recall, ()), count=2 * games, together=TOGETHER)
 
@@ -80,7 +81,7 @@ def _searches(game: BaseGame, recall: str, settings: OosSettings, games: int) ->
 class _Book:
     """Experience as it comes."""
 
-    def __init__(self, game: BaseGame, recall: str) -> None:
+    def __init__(self, game: Game, recall: str) -> None:
         self.game, self.recall = game, recall
         self._notes: list[Experience] = []
 
@@ -94,4 +95,5 @@ class _Book:
         self._notes.append(new)
 
     def closed(self) -> Experience:
-        return Experience(*(np.concatenate(arrays) for arrays in zip(*self._notes, strict=True)))
+        rows, shares, legal = zip(*self._notes, strict=True)
+        return Experience(np.concatenate(rows), np.concatenate(shares), np.concatenate(legal))

@@ -10,7 +10,8 @@ from typing import Any, Protocol, TypeVar
 
 from nebel.core.errors import BadSetting
 
-T, R = TypeVar("T"), TypeVar("R")
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 class Workers(Protocol):

@@ -61,7 +61,8 @@ class Searches:
     def guide(self, net: NetPolicy) -> None:
         """Another network moves in playouts from now on, in the place of one of its kind."""
         net.check_game(self.game)
-        assert isinstance(self.policy, NetPolicy) and net.recall == self.policy.recall
+        assert isinstance(self.policy, NetPolicy)
+        assert net.recall == self.policy.recall
         self.policy, self._ask = net, net.logits
 
     def forget(self, k: int = 0, luck: NDArray[np.int64] | None = None) -> None:

@@ -228,4 +228,4 @@ class _Loop:
         news = Progress(self.solver.iterations, self.seconds, verdict or self._verdict, min(1.0, max(shares)))
         self.progress(news)
         if self.folder and verdict:
-            self.folder.metric(news)
+            self.folder.metric(news.as_json())

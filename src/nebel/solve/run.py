@@ -19,15 +19,18 @@ from nebel.policy.io import read_arrays, write_arrays
 from nebel.policy.table import TablePolicy
 
 
-class Solver(Protocol):
+class Resumable(Protocol):
     iterations: int
 
+    def save(self) -> dict[str, NDArray[Any]]: ...
+    def restore(self, arrays: dict[str, NDArray[Any]], iterations: int) -> None: ...
+
+
+class Solver(Resumable, Protocol):
     def prepare(self) -> None: ...
     def run(self, iterations: int) -> None: ...
     def strategies(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
     def policy(self, facts: dict[str, Any]) -> TablePolicy: ...
-    def save(self) -> dict[str, NDArray[Any]]: ...
-    def restore(self, arrays: dict[str, NDArray[Any]], iterations: int) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,10 @@ class Progress(NamedTuple):
     verdict: Verdict | None
     share: float  # of the budget
 
+    def as_json(self) -> dict[str, Any]:
+        known = {"exploitability": self.verdict.exploitability, "value": self.verdict.value} if self.verdict else {}
+        return {"iterations": self.iterations, "seconds": round(self.seconds, 6), **known}
+
 
 class Folder:
     """A run on disk: run.json, metrics.jsonl, checkpoint/state.safetensors, policy.nebel."""
@@ -92,10 +99,10 @@ class Folder:
     def _state(self) -> Path:
         return self.path / "checkpoint" / "state.safetensors"
 
-    def save(self, solver: Solver, seconds: float) -> None:
+    def save(self, solver: Resumable, seconds: float) -> None:
         write_arrays(self._state, solver.save(), {"kind": "checkpoint", "iterations": solver.iterations, "seconds": seconds})
 
-    def restore(self, solver: Solver) -> float:
+    def restore(self, solver: Resumable) -> float:
         """Bring the solver to where the run was; returns the solving time so far."""
         if not self._state.exists():
             return 0.0
@@ -107,10 +114,8 @@ class Folder:
             _write_text(metrics, "".join(line + "\n" for line in lines))
         return float(header["seconds"])
 
-    def metric(self, progress: Progress) -> None:
-        row: dict[str, Any] = {"iterations": progress.iterations, "seconds": round(progress.seconds, 6)}
-        if progress.verdict:
-            row |= {"exploitability": progress.verdict.exploitability, "value": progress.verdict.value}
+    def metric(self, row: dict[str, Any]) -> None:
+        """A line of metrics.jsonl; it must say after how many iterations."""
         with (self.path / "metrics.jsonl").open("a") as file:
             file.write(json.dumps(row) + "\n")
 

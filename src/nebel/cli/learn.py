@@ -1,0 +1,110 @@
+"""`nebel learn GAME --with METHOD`."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nebel.cli.flags import add_settings, given
+from nebel.cli.screen import emit, figure, progress_bar, say
+from nebel.cli.solve import folder_of, refuse_changes
+from nebel.core.errors import BadSetting
+
+if TYPE_CHECKING:
+    from nebel.learn.drive import News
+
+DEFAULT = "exit-oos"
+
+
+def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
+    from nebel.learn.drive import METHODS, method_named
+    from nebel.solve.run import Budget
+
+    parser.usage = "nebel learn GAME [--with METHOD] [options]"
+    parser.add_argument("game", nargs="?", metavar="GAME", help="a game string, for example goofspiel:13 or leduc")
+    parser.add_argument("--with", dest="method", metavar="METHOD", help=f"{', '.join(METHODS)} (default: {DEFAULT})")
+    parser.add_argument("--seed", type=int, help="the same seed gives the same network, whoever works on it (default: 1)")
+    parser.add_argument("--workers", default="1", metavar="N", help="processes that play, or ray:N for a Ray cluster (default: 1)")
+    parser.add_argument("--out", metavar="FILE", type=Path, help="write the network here")
+    parser.add_argument("--run", metavar="FOLDER", type=Path, help="keep settings, metrics, checkpoints and the network here")
+    parser.add_argument("--resume", metavar="FOLDER", nargs="?", const="", help="go on with a run that was stopped or killed")
+    parser.add_argument("--checkpoint-every", type=float, default=60.0, metavar="SECONDS", help="(default: 60)")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    add_settings(parser, Budget, "when to stop (whichever comes first; if no budget is given: 600 seconds)")
+    name = next((words[i + 1] for i, word in enumerate(words[:-1]) if word == "--with"), DEFAULT)
+    method = method_named(next((word[7:] for word in words if word.startswith("--with=")), name))
+    add_settings(parser, METHODS[method], f"settings of {method}")
+
+
+def run(args: argparse.Namespace) -> int:
+    from nebel.learn.drive import METHODS, learn, method_named
+    from nebel.policy.io import save_policy
+    from nebel.solve.run import Budget, Job
+
+    folder, resume = folder_of(args)
+    method = method_named(args.method or DEFAULT)
+    settings, limits = given(args, METHODS[method]), given(args, Budget)
+    METHODS[method](**settings)
+    budget = Budget(**limits) if limits else None
+    if args.checkpoint_every <= 0:
+        raise BadSetting(f"--checkpoint-every {args.checkpoint_every:g} is out of range: it must be greater than 0")
+    if args.out and args.out.is_dir():
+        raise BadSetting(f"--out {args.out} is a folder; give the name of a file")
+    if resume:
+        job = refuse_changes(args, folder, {"seed": args.seed, "method": args.method, **settings})
+    elif not args.game:
+        raise BadSetting("which game? for example: nebel learn goofspiel:6 (nebel games lists them)")
+    else:
+        job = Job(args.game, method, settings=settings, **({} if args.seed is None else {"seed": args.seed}))
+    with progress_bar(args.json) as bar:
+
+        def progress(news: News) -> None:
+            bar(news.share, f"{news.iterations:,} iterations, {', '.join(_words(news.metrics))}")
+
+        try:
+            result = learn(job, budget, folder, resume, args.workers, progress, args.checkpoint_every)
+        except KeyboardInterrupt:
+            if folder:
+                say(f"stopped; nebel learn --resume {folder} goes on from the last checkpoint", to_error=True)
+            raise
+    if args.out:
+        save_policy(result.policy, args.out)
+        if not args.run and not args.resume and folder:
+            shutil.rmtree(folder, ignore_errors=True)
+    written = args.out or (folder / "policy.nebel" if folder else None)
+    facts: dict[str, Any] = {
+        "game": result.job.game,
+        "method": result.job.method,
+        "recall": result.job.recall,
+        "iterations": result.iterations,
+        "seconds": round(result.seconds, 3),
+        **result.metrics,
+        "policy": str(written) if written else None,
+        "seed": result.job.seed,
+        "settings": result.job.settings,
+    }
+    if args.json:
+        emit(facts)
+        return 0
+    say(f"{result.job.game}, {result.job.method}: {result.iterations:,} iterations in {result.seconds:.1f} s")
+    for line in _words(result.metrics):
+        say(line)
+    if written:
+        say(f"network written to {written}")
+    return 0
+
+
+def _words(metrics: dict[str, float]) -> list[str]:
+    """What matters to people."""
+    words = []
+    if "exploitability" in metrics:
+        words.append(f"exploitability {figure(metrics['exploitability'])}")
+    if "wins_against_random" in metrics:
+        words.append(f"{metrics['wins_against_random']:.1%} against a random player")
+    if "loss" in metrics:
+        words.append(f"loss {figure(metrics['loss'])}")
+    if "simulations_per_second" in metrics:
+        words.append(f"{metrics['simulations_per_second']:,.0f} simulations a second")
+    return words

@@ -1,0 +1,169 @@
+"""Learning from end to end: iterate within a budget, measure on the way, checkpoint, resume."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from nebel.core.errors import BadFile, BadSetting, TooLarge
+from nebel.core.game import Game
+from nebel.core.registry import load
+from nebel.core.state import resolve_recall
+from nebel.core.tree import grow
+from nebel.judge.best_response import Judge
+from nebel.learn.exit_oos import ExitOos, ExitOosSettings
+from nebel.learn.workers import hire
+from nebel.match.agents import PolicyAgent
+from nebel.match.arena import EXACT_LIMIT, play_pair
+from nebel.policy.io import save_policy
+from nebel.policy.net import NetPolicy
+from nebel.policy.table import Uniform
+from nebel.search.target import in_rules
+from nebel.solve.run import Budget, Folder, Job
+from nebel.solve.settings import as_dict
+
+METHODS = {"exit-oos": ExitOosSettings}
+DEFAULT_SECONDS = 600.0
+GAMES = 2000
+"""Played against a random player to measure a network whose exploitability cannot be computed."""
+
+
+class News(NamedTuple):
+    """How a run stands."""
+
+    iterations: int
+    seconds: float
+    share: float  # of the budget
+    metrics: dict[str, float]
+
+
+class Learned(NamedTuple):
+    job: Job
+    iterations: int
+    seconds: float
+    metrics: dict[str, float]
+    policy: NetPolicy
+
+
+def method_named(name: str) -> str:
+    if name not in METHODS:
+        raise BadSetting(f"no method {name!r}; methods that learn: {', '.join(METHODS)}")
+    return name
+
+
+class Yardstick:
+    """Measures a network: exactly where the game can be enumerated, else by games against a random player."""
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+        try:
+            self._judge: Judge | None = Judge(grow(game, limit=EXACT_LIMIT))
+        except TooLarge:
+            self._judge = None
+
+    def measure(self, policy: NetPolicy) -> dict[str, float]:
+        if self._judge:
+            verdict = self._judge.verdict(policy.on_tree(self._judge.tree).strategies)
+            return {"exploitability": verdict.exploitability, "value": verdict.value}
+        result = play_pair(self.game, PolicyAgent("network", policy), PolicyAgent("random", Uniform()), GAMES, 1)
+        return {"wins_against_random": (result.wins + result.draws / 2) / result.games}
+
+
+def learn(
+    job: Job,
+    budget: Budget | None = None,
+    folder: Path | None = None,
+    resume: bool = False,
+    workers: str = "1",
+    progress: Callable[[News], None] = lambda news: None,
+    checkpoint_every: float = 60.0,
+) -> Learned:
+    """Learn to play a game. With a folder the run can be killed at any moment and resumed to the same result."""
+    budget = budget or Budget(seconds=DEFAULT_SECONDS)
+    run, then = Folder(folder) if folder else None, ""
+    if resume:
+        if run is None:
+            raise BadSetting("--resume needs the folder of the run: --run FOLDER (or --resume FOLDER)")
+        job, then = run.job()
+    game = in_rules(load(job.game))
+    job = replace(job, game=game.string, method=method_named(job.method), recall=resolve_recall(game, job.recall))
+    settings = METHODS[job.method](**job.settings)
+    job = replace(job, settings=as_dict(settings))
+    if then and then != game.fingerprint:
+        raise BadFile(f"the rules of {job.game} have changed since the run in {folder} began; start a new one")
+    crew = hire(workers)
+    try:
+        learner = ExitOos(game, job.recall, settings, job.seed, crew)
+        yardstick = Yardstick(game)
+        if budget.until is not None and "exploitability" not in yardstick.measure(learner.policy({})):
+            raise TooLarge(f"{job.game} is too large to judge exactly, so --until cannot be met; give --iterations or --seconds")
+        before = 0.0
+        if run and not resume:
+            run.begin(job, game.fingerprint)
+        elif run:
+            before = run.restore(learner)
+        loop = _Loop(learner, yardstick, budget, run, progress, before, checkpoint_every)
+        loop.run()
+    finally:
+        crew.close()
+    facts: dict[str, Any] = {"method": job.method, "settings": job.settings, "seed": job.seed, "iterations": learner.iterations}
+    policy = learner.policy(facts)
+    if run:
+        save_policy(policy, run.path / "policy.nebel")
+    return Learned(job, learner.iterations, loop.seconds, loop.measured, policy)
+
+
+class _Loop:
+    """Measures at iteration counts that grow by a tenth, wherever a run was interrupted."""
+
+    def __init__(
+        self, learner: ExitOos, yardstick: Yardstick, budget: Budget, run: Folder | None, progress: Callable[[News], None],
+        seconds: float, checkpoint_every: float,
+    ) -> None:  # fmt: skip
+        self.learner, self.yardstick, self.budget, self.folder, self.progress = learner, yardstick, budget, run, progress
+        self.seconds, self.checkpoint_every = seconds, checkpoint_every
+        self.measured: dict[str, float] = {}
+
+    def run(self) -> None:
+        saved = time.monotonic()
+        while not self._done():
+            begun = time.perf_counter()
+            self.learner.iterate()
+            self.seconds += time.perf_counter() - begun
+            due = self._due()
+            if due:
+                self.measured = self.yardstick.measure(self.learner.policy({}))
+            self._report(due)
+            if self.folder and time.monotonic() - saved > self.checkpoint_every:
+                self.folder.save(self.learner, self.seconds)
+                saved = time.monotonic()
+        self.measured = self.yardstick.measure(self.learner.policy({}))
+        if self.folder:
+            self.folder.save(self.learner, self.seconds)
+
+    def _due(self) -> bool:
+        at = 1
+        while at < self.learner.iterations:
+            at = max(at + 5, math.ceil(1.1 * at))
+        return at == self.learner.iterations
+
+    def _report(self, measured: bool) -> None:
+        done, budget = self.learner.iterations, self.budget
+        shares = [done / budget.iterations if budget.iterations else 0.0, self.seconds / budget.seconds if budget.seconds else 0.0]
+        metrics = {**self.learner.metrics, **self.measured}
+        self.progress(News(done, self.seconds, min(1.0, max(shares)), metrics))
+        if self.folder:
+            row = {**self.learner.metrics, **(self.measured if measured else {})}
+            self.folder.metric({"iterations": done, "seconds": round(self.seconds, 3), **row})
+
+    def _done(self) -> bool:
+        budget, reached = self.budget, self.measured.get("exploitability", math.inf)
+        if budget.iterations is not None and self.learner.iterations >= budget.iterations:
+            return True
+        if budget.until is not None and reached <= budget.until:
+            return True
+        return budget.seconds is not None and self.seconds >= budget.seconds
