@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
         elif not _ask(state, args.seat):
             return 0
     score = state.score() or 0.0
-    mine = score if args.seat == 0 else -score
+    mine = score if args.seat == 0 else 0.0 - score
     say(f"\nThe truth was:\n{state.view('truth')}\nAll moves: {state.moves_text()}")
     say(f"You {'win' if mine > 0 else 'lose' if mine < 0 else 'draw'}: {mine:+g}")
     if args.record:
