@@ -25,6 +25,9 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.usage = "nebel learn GAME [--with METHOD] [options]"
     parser.add_argument("game", nargs="?", metavar="GAME", help="a game string, for example goofspiel:13 or leduc")
     parser.add_argument("--with", dest="method", metavar="METHOD", help=f"{', '.join(METHODS)} (default: {DEFAULT})")
+    parser.add_argument(
+        "--recall", help="what the network is told: all that was seen, or a glance (default: perfect, else what the game offers)"
+    )
     parser.add_argument("--seed", type=int, help="the same seed gives the same network, whoever works on it (default: 1)")
     parser.add_argument("--workers", default="1", metavar="N", help="processes that play, or ray:N for a Ray cluster (default: 1)")
     parser.add_argument("--out", metavar="FILE", type=Path, help="write the network here")
@@ -53,11 +56,12 @@ def run(args: argparse.Namespace) -> int:
     if args.out and args.out.is_dir():
         raise BadSetting(f"--out {args.out} is a folder; give the name of a file")
     if resume:
-        job = refuse_changes(args, folder, {"seed": args.seed, "method": args.method, **settings})
+        job = refuse_changes(args, folder, {"seed": args.seed, "recall": args.recall, "method": args.method, **settings})
     elif not args.game:
         raise BadSetting("which game? for example: nebel learn goofspiel:6 (nebel games lists them)")
     else:
-        job = Job(args.game, method, settings=settings, **({} if args.seed is None else {"seed": args.seed}))
+        choices = {name: value for name in ("seed", "recall") if (value := getattr(args, name)) is not None}
+        job = Job(args.game, method, settings=settings, **choices)
     with progress_bar(args.json) as bar:
 
         def progress(news: News) -> None:

@@ -143,6 +143,10 @@ def _check_compiled(game: Game, seed: int, findings: Findings) -> None:
             fault = _compile_fault(name, function, (game.blank(1)[0], argument)) or _look_difference(game, name, function, seed)
             if fault:
                 findings.add(TWINS, fault)
+        for recall, (size, write) in game.encodings.items():
+            row = np.zeros(size, np.float32)
+            if fault := _compile_fault(f"the encoding {recall!r}", write, (game.blank(1)[0], np.int64(0), row)):
+                findings.add(TWINS, fault)
 
 
 def _parts(game: Game) -> list[tuple[str, Any, tuple[Any, ...]]]:

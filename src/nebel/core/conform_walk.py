@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nebel.core.errors import Problem
-from nebel.core.findings import BOTS, ENDS, GLANCES, MOVES, NAMES, PURE, RANGES, RULES, TEXTS, VIEWS, Findings, reason, where
+from nebel.core.findings import BOTS, ENCODINGS, ENDS, GLANCES, MOVES, NAMES, PURE, RANGES, RULES, TEXTS, VIEWS, Findings, reason, where
 from nebel.core.game import CHANCE, END, BaseGame, Game
 
 ENDLESS = 10_000
@@ -56,6 +56,7 @@ class Walk:
         self.read: dict[tuple[int, str], tuple[int, Trail]] = {}
         self.drawn: dict[Any, tuple[Any, Trail]] = {}
         self.decided: dict[int, tuple[list[int], dict[str, int], dict[str, list[int]], Trail]] = {}
+        self.encoded: dict[tuple[str, int, int], tuple[bytes, Trail]] = {}
         self.glanced: dict[tuple[str, int, int], tuple[list[int], Trail]] = {}
         self.glance_words: dict[tuple[str, str], int] = {}
         self.checked_names: set[str] = set()
@@ -227,6 +228,21 @@ class Walk:
         for name, moves in bots.items():
             if known_bots[name] != moves:
                 self.findings.add(BOTS, f"{alike} the bot {name!r} plays differently: it goes by more than was seen")
+        if isinstance(self.game, Game):
+            for recall in self.game.encodings:
+                self._encoding(spot, self.game, turn, recall, glances.get(recall, spot.minds[turn]))
+
+    def _encoding(self, spot: Spot, game: Game, turn: int, recall: str, known: int) -> None:
+        """What a network is told depends on what is known, and on nothing else."""
+        size, write = game.encodings[recall]
+        row = np.zeros(size, np.float32)
+        self.ask(f"the encoding {recall!r}", spot, write, spot.position[0], turn, row)
+        if not np.isfinite(row).all():
+            self.findings.add(ENCODINGS, f"{self.after(spot)}: the encoding {recall!r} holds numbers that are not finite")
+        before, path = self.encoded.setdefault((recall, turn, known), (row.tobytes(), spot.path))
+        if before != row.tobytes():
+            same = f"{self.pair(path, spot.path)}, player {turn} knows the same"
+            self.findings.add(ENCODINGS, f"{same}, yet the encoding {recall!r} differs: it shows more than was seen")
 
     def _bot(self, spot: Spot, game: Game, name: str, options: list[int]) -> list[int]:
         """What a bot plays, by luck."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from nebel.core.errors import Problem
 
-RULES, RANGES, PURE, ENDS, MOVES, VIEWS, GLANCES, BOTS, NAMES, TEXTS, STATES, TWINS = (
+RULES, RANGES, PURE, ENDS, MOVES, VIEWS, GLANCES, ENCODINGS, BOTS, NAMES, TEXTS, STATES, TWINS = (
     "rules run",
     "declarations",
     "purity",
@@ -15,13 +15,14 @@ RULES, RANGES, PURE, ENDS, MOVES, VIEWS, GLANCES, BOTS, NAMES, TEXTS, STATES, TW
     "legal moves",
     "views",
     "glances",
+    "encodings",
     "bots",
     "names",
     "transcripts",
     "undo and records",
     "compiled",
 )
-CHECKS = (RULES, RANGES, PURE, ENDS, MOVES, VIEWS, GLANCES, BOTS, NAMES, TEXTS, STATES, TWINS)
+CHECKS = (RULES, RANGES, PURE, ENDS, MOVES, VIEWS, GLANCES, ENCODINGS, BOTS, NAMES, TEXTS, STATES, TWINS)
 
 MOST = 3
 """Sentences of one kind: a mistake in the rules shows in thousands of states, and a few say it all."""

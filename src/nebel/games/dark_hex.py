@@ -9,7 +9,7 @@ from typing import Any, Literal
 from numpy import int64
 
 from nebel.core.errors import UnknownGame
-from nebel.core.game import END, Clues, Game, Glance, Hints, Record, Rules, key_text, record
+from nebel.core.game import END, Clues, Encoding, Game, Glance, Hints, Record, Rules, key_text, record
 from nebel.core.rng import fold
 from nebel.core.rule import rule
 
@@ -109,6 +109,14 @@ def dark_hex(rows: int = 3, cols: int = 3, abrupt: bool = False, leak: Literal["
         return s.stones[player] << cells | s.met[player]
 
     @rule
+    def encode(s: Record, player: int, out: Any) -> None:
+        """By cell: my stone, a discovered stone of the other, neither; the seat."""
+        for cell in range(cells):
+            own, met = s.stones[player] >> cell & 1, s.met[player] >> cell & 1
+            out[cell], out[cells + cell], out[2 * cells + cell] = own, met, 1 - own - met
+        out[3 * cells] = player
+
+    @rule
     def within_reach(stones: Any, source: int) -> Any:
         """Cells from which a stone would be joined to the edge `source`."""
         reach = stones & source
@@ -179,6 +187,7 @@ def dark_hex(rows: int = 3, cols: int = 3, abrupt: bool = False, leak: Literal["
         move_name=cell_name,
         sight_name=sight,
         glances={"board": Glance(own_and_met, key_text if wide else board_text, "own and discovered stones, not the order")},
+        encodings={"board": Encoding(3 * cells + 1, encode)},
         hints=Hints(winning_cell, reveal, always=not (noisy or flash)),
         clues=_clues(with_neighbours, board, ((top, bottom), (left, right)), abrupt, leak == "silent"),
         view=view,

@@ -6,7 +6,8 @@ from typing import Any
 
 from numpy import int64
 
-from nebel.core.game import CHANCE, END, Clues, Game, Record, Rules, openly, record
+from nebel.core.game import CHANCE, END, Clues, Encoding, Game, Record, Rules, openly, record
+from nebel.core.recall import PERFECT
 from nebel.core.rule import rule
 from nebel.games.table import back, card, chips, seats, table
 
@@ -63,6 +64,13 @@ def kuhn() -> Game:
             return 1.0 if s.bets[0] > s.bets[1] else -1.0
         return float(s.bets[0]) if s.card[0] > s.card[1] else -float(s.bets[0])
 
+    @rule
+    def encode(s: Record, player: int, out: Any) -> None:
+        """My card, what each has bet, how often somebody acted, the seat."""
+        out[s.card[player]] = 1.0
+        out[3], out[4] = s.bets[player] - 1, s.bets[1 - player] - 1
+        out[5], out[6] = s.acted / 2, player
+
     def sight(token: int) -> str:
         return CARDS[token - 1] if token < 4 else f"({MOVES[token - 4]})"
 
@@ -84,6 +92,7 @@ def kuhn() -> Game:
         outcome_name=CARDS.__getitem__,
         sight_name=sight,
         clues=Clues(public=openly),
+        encodings={PERFECT: Encoding(7, encode)},
         view=view,
         svg=svg,
     )

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from nebel.core.errors import BadFile, BadSetting, TooLarge
 from nebel.core.game import Game
+from nebel.core.recall import PERFECT
 from nebel.core.registry import load
 from nebel.core.state import resolve_recall
 from nebel.core.tree import grow
@@ -90,7 +91,10 @@ def learn(
             raise BadSetting("--resume needs the folder of the run: --run FOLDER (or --resume FOLDER)")
         job, then = run.job()
     game = in_rules(load(job.game))
-    job = replace(job, game=game.string, method=method_named(job.method), recall=resolve_recall(game, job.recall))
+    recall = resolve_recall(game, job.recall)
+    if recall == PERFECT and recall not in game.encodings:
+        recall = next(iter(game.encodings), recall)
+    job = replace(job, game=game.string, method=method_named(job.method), recall=recall)
     settings = METHODS[job.method](**job.settings)
     job = replace(job, settings=as_dict(settings))
     if then and then != game.fingerprint:
