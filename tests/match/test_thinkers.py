@@ -16,6 +16,7 @@ from nebel.core.errors import BadFile, BadSetting
 from nebel.core.game import Clues
 from nebel.core.rng import generator
 from nebel.core.tree import grow
+from nebel.judge.best_response import Judge
 from nebel.match.agents import PolicyAgent, game_of, read
 from nebel.match.arena import Arena, Terms, play_deals, play_pair
 from nebel.match.deals import play_by_hand
@@ -170,6 +171,16 @@ def test_networks_in_step_play_the_games_that_they_play_one_by_one(string: str) 
 def test_networks_are_refused_at_other_games() -> None:
     with pytest.raises(BadFile, match=r"net: .*made for leduc, not for kuhn"):
         PolicyAgent("net", net("leduc", 1)).join(nebel.game("kuhn"))
+
+
+def test_networks_are_judged_exactly(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, policy, tree = str(tmp_path / "net.nebel"), net("leduc", 1), grow(nebel.game("leduc"))
+    save_policy(policy, file)
+    assert main(["judge", file, "--json"]) == 0
+    judged = json.loads(capsys.readouterr().out)
+    assert judged["exploitability"] == pytest.approx(Judge(tree).verdict(policy.on_tree(tree).strategies).exploitability)
+    assert main(["judge", file, "--game", "kuhn"]) == 2
+    assert "made for leduc, not for kuhn" in capsys.readouterr().err
 
 
 def test_times_are_told(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,6 +16,7 @@ from nebel.judge.abstract import value_of
 from nebel.judge.belief_response import PATIENCE, respond
 from nebel.judge.best_response import Judge, Verdict
 from nebel.judge.informed import both_follow
+from nebel.policy.net import NetPolicy
 from nebel.policy.table import Policy, TablePolicy, Uniform
 
 
@@ -28,15 +29,15 @@ class Judgement(NamedTuple):
 
 def judge(game: BaseGame, policy: Policy, limit: int = DEFAULT_LIMIT, patience: int = PATIENCE) -> Judgement:
     """Both best responses to a policy, with perfect recall: on the tree if it has at most `limit` histories, else by beliefs."""
-    if isinstance(policy, TablePolicy):
+    if isinstance(policy, (TablePolicy, NetPolicy)):
         policy.check_game(game)
     if measure(game, limit).complete:
         return _by_tree(grow(game, policy.recall, limit), policy)
-    if isinstance(game, Game) and (game.glances or isinstance(policy, TablePolicy)):
+    if isinstance(game, Game) and (game.glances or isinstance(policy, TablePolicy)) and not isinstance(policy, NetPolicy):
         return _by_beliefs(game, policy, patience)
     raise TooLarge(
-        f"{game.string} has more than {limit:,} histories, too many to enumerate, and only games in rules that have a glance can be "
-        "judged without; take a smaller variant"
+        f"{game.string} has more than {limit:,} histories, too many to enumerate, and only tables and games in rules that have a glance "
+        "can be judged without, networks not at all; take a smaller variant"
     )
 
 
