@@ -31,12 +31,11 @@ def table1(study: Study) -> Section:
         for name, recall in AGENTS.items():
             seconds, space = TABLE[hp][name]
             learned = study.learn(hp, recall)
-            nodes = learned.curve[-1].nodes
             listed = len(study.tree(hp, recall).sides[0].keys) if hp <= MOST_ENUMERATED else None
             agent = f"{name}-{hp}"
             times.append(
-                (agent, f"{seconds:,} s", f"{learned.seconds:.3f} s", f"{seconds / learned.seconds:,.0f}", f"{nodes:,}",
-                 f"{nodes / learned.seconds / 1e6:.1f}")
+                (agent, f"{seconds:,} s", f"{learned.seconds:.3f} s", f"{seconds / learned.seconds:,.0f}", f"{learned.nodes:,}",
+                 f"{learned.nodes / learned.seconds / 1e6:.1f}")
             )  # fmt: skip
             sets.append(
                 (agent, f"{space:,}", f"{learned.met:,}", f"{learned.played:,}", f"{listed:,}" if listed else "-",
@@ -45,7 +44,7 @@ def table1(study: Study) -> Section:
             data[agent] = {
                 "paper": {"seconds": seconds, "information_sets": space},
                 "seconds": learned.seconds,
-                "histories_met": nodes,
+                "histories_met": learned.nodes,
                 "information_sets": {"met": learned.met, "played": learned.played, "all": listed},
             }
     parts = [

@@ -52,6 +52,9 @@ FULL = Scale(100_000, 3, (3, 4, 5), ("2", "3", "4", "5", "10", "20", "100", "non
 EVERY = 5
 """Iterations between two points of a curve."""
 
+MOST_WATCHED = 4
+"""Health points of the largest game in which agents play matches while they learn."""
+
 
 class Point(NamedTuple):
     """How far an agent has come: iterations, histories met, and shares of games won."""
@@ -66,6 +69,7 @@ class Learned(NamedTuple):
     """An agent after its last iteration, and on the way there."""
 
     curve: list[Point]
+    nodes: int  # histories met
     policy: TablePolicy
     heritage: Heritage
     seconds: float  # of one processor, solving alone
@@ -129,10 +133,9 @@ class Study:
         solver.prepare()
         curve, seconds = [], 0.0
         while True:
-            policy = completed(solver.policy({}), fallback) if fallback else solver.policy({})
-            if solver.iterations or before:
-                won = [self.wins(game, PolicyAgent(recall, policy), bot) for bot in (RANDOM, HEURISTIC)]
-                curve.append(Point(solver.iterations, solver.nodes, *won))
+            if hp <= MOST_WATCHED and (solver.iterations or before):
+                agent = PolicyAgent(recall, _policy(solver, fallback))
+                curve.append(Point(solver.iterations, solver.nodes, *(self.wins(game, agent, bot) for bot in (RANDOM, HEURISTIC))))
             if solver.iterations >= iterations:
                 break
             begin = time.thread_time()
@@ -142,7 +145,7 @@ class Study:
         first, second = heritage.held
         met = len(np.union1d(first.keys, second.keys))
         played = len(np.union1d(_with_total(first), _with_total(second)))
-        return Learned(curve, policy, heritage, seconds, met, played)
+        return Learned(curve, solver.nodes, _policy(solver, fallback), heritage, seconds, met, played)
 
     def curve(self, hp: int, recall: str, carried: bool = False) -> list[Point]:
         """The mean over seeds; of Cheat-4 and larger games one seed."""
@@ -167,6 +170,11 @@ class Study:
 
 def player(bot: str) -> Agent:
     return BotAgent(HEURISTIC, "heuristic") if bot == HEURISTIC else PolicyAgent(RANDOM, Uniform())
+
+
+def _policy(solver: Sampled, fallback: TablePolicy | None) -> TablePolicy:
+    """What was learned so far, and where nothing was, what was brought along."""
+    return completed(solver.policy({}), fallback) if fallback else solver.policy({})
 
 
 def _with_total(held: Held) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
