@@ -53,7 +53,8 @@ class Searches:
         self._memory = memory.blank(count, KINDS * self.game.width)
         self._rngs = np.array([generator(seed, k) for k in range(count)])
         self._tally, self._plan = np.zeros((count, 3)), np.zeros((count, 2), np.int64)
-        self._knobs = (float(s.epsilon), float(s.delta), float(s.gamma), float(WEIGHTINGS.index(s.weighting)), float(s.rate))
+        numbers = (s.epsilon, s.delta, s.gamma, WEIGHTINGS.index(s.weighting), s.rate, s.trust)
+        self._knobs = tuple(map(float, numbers))
         size = self.game.encodings[recall].size if kind == NET else 1
         self._asks = np.zeros((count * each, size), np.float32)
         self._said = np.zeros((count * each, self.game.actions), np.float32)

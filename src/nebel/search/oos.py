@@ -15,8 +15,8 @@ Guesses of what each move is worth serve as control variates (VR-MCCFR, Schmid e
 that a was drawn at h; a rate of 0 gives the samples of the paper.
 
 An information state that a simulation meets first is added to the memory, at most one before the target and one from there on.
-Where nothing is remembered a playout policy moves, whose odds cancel as well. What is added begins with regrets, very small ones,
-by which it moves as the policy does.
+Where nothing is remembered a playout policy moves, whose odds cancel as well. What is added begins with regrets by which
+it moves as the policy does; how large they are says how soon it may think otherwise.
 
 Targeted samples count the more the rarer the target is: all updates are multiplied by w = (1 - delta) + delta / P, where P is
 the target's probability under the present strategies, estimated by the mean of s2 / s1 over led simulations. The paper on
@@ -62,6 +62,8 @@ KINDS = 3
 """Numbers a move: regrets, sums of the average strategy, and guesses of what player 0 gets after it."""
 
 FIRST_REGRET = 1e-9
+"""Enough to move by advice once."""
+
 DECAY = 0.99
 PLAIN, STEADY, PAPER = 0, 1, 2
 WEIGHTINGS = ("plain", "steady", "paper")
@@ -78,6 +80,8 @@ class OosSettings(Settings):
                           choices=("information", "public", "none"))  # fmt: skip
     rate: float = setting(0.1, "how fast guesses of what moves are worth are corrected, which make samples less noisy (0: none)",
                           low=0.0, high=1.0)  # fmt: skip
+    trust: float = setting(0.0, "in a table or network that moves in playouts: with how much regret new information states follow it",
+                           low=0.0)  # fmt: skip
     weighting: str = setting("steady", "of led simulations: by the mean of s2/s1, as the paper by that of s1/s2, or not",
                              choices=WEIGHTINGS)  # fmt: skip
 
@@ -165,7 +169,7 @@ def mixed(ratio: float, knobs: Any) -> float:
 @functools.lru_cache(maxsize=32)
 def simulator(game: Game, playout: str, recall: str = PERFECT) -> Any:
     """A kernel that simulates; `recall` is that of the playouts' policy. Knobs are (epsilon, delta, gamma, number of the weighting,
-    rate)."""
+    rate, trust)."""
     start, turn, moves, play, score, odds = game.rules
     step_on, reached, hopeful = follow(game)
     by_net, by_table, perfect = playout == NET, playout == TABLE, recall == PERFECT
@@ -202,7 +206,7 @@ def simulator(game: Game, playout: str, recall: str = PERFECT) -> Any:
         return at if at >= 0 and hopeful(t, f.spare[0], at) else OFF
 
     @rule
-    def add(m: Memory, f: Flights, j: int, who: int, n: int) -> int:
+    def add(m: Memory, f: Flights, j: int, who: int, n: int, knobs: Any) -> int:
         """Remember the information state at hand, of which the playout policy's odds are known."""
         k = f.search[j]
         place = enter(m, k, f.keys[j, who], n, KINDS)
@@ -211,7 +215,7 @@ def simulator(game: Game, playout: str, recall: str = PERFECT) -> Any:
             f.playout[j] = 1
         if place != NOWHERE and (by_net or by_table):
             for i in range(n):
-                m.pool[k, place + i] = FIRST_REGRET * f.odds[j, i]
+                m.pool[k, place + i] = (FIRST_REGRET + knobs[5]) * f.odds[j, i]
         return place
 
     @rule
@@ -293,7 +297,7 @@ def simulator(game: Game, playout: str, recall: str = PERFECT) -> Any:
                 if not by_net:
                     opinion(f, j, shares, who, n)
                 if not f.playout[j] and not f.grown[j]:
-                    place = add(m, f, j, who, n)
+                    place = add(m, f, j, who, n, knobs)
             if place != NOWHERE:
                 note(m, f, j, who, n, place, knobs)
             c = draw(f, j, t, who, n, uniform(rng))
