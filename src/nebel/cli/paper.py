@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from nebel.papers.paper import Paper
     from nebel.report.parts import Section
 
-PAPERS = ("dark_hex", "cheat")
+PAPERS = ("dark_hex", "cheat", "exit_oos")
 
 
 def add(parser: argparse.ArgumentParser, words: list[str]) -> None:

@@ -133,6 +133,7 @@ class _Loop:
         self.measured: dict[str, float] = {}
 
     def run(self) -> None:
+        self.learner.prepare()
         saved = time.monotonic()
         while not self._done():
             begun = time.perf_counter()

@@ -8,7 +8,7 @@ search begin with the network's advice. The expert iteration is synchronous, so 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,10 @@ class ExitOos:
         self.reservoir = Reservoir(settings.room, settings.decay, size, game.actions)
         self.iterations = 0
         self.metrics: dict[str, float] = {}
+
+    def prepare(self) -> None:
+        """Have the workers compile, or load what was compiled."""
+        self.workers.map(play, [replace(self._tasks()[0], simulations=1)] * self.workers.count)
 
     def iterate(self) -> None:
         """Play, remember, learn."""

@@ -15,7 +15,9 @@ R = TypeVar("R")
 
 
 class Workers(Protocol):
-    """`map` has tasks done side by side, and gives what comes of them in their order."""
+    """`map` has tasks done side by side, `count` at a time, and gives what comes of them in their order."""
+
+    count: int
 
     def map(self, work: Callable[[T], R], tasks: Sequence[T]) -> list[R]: ...
     def close(self) -> None: ...
@@ -23,6 +25,8 @@ class Workers(Protocol):
 
 class Alone:
     """All in this process."""
+
+    count = 1
 
     def map(self, work: Callable[[T], R], tasks: Sequence[T]) -> list[R]:
         return [work(task) for task in tasks]
@@ -35,7 +39,7 @@ class Processes:
     """Processes of this machine, started anew so that nothing of this one's threads is carried over."""
 
     def __init__(self, count: int) -> None:
-        self._pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _quiet)
+        self.count, self._pool = count, ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _quiet)
 
     def map(self, work: Callable[[T], R], tasks: Sequence[T]) -> list[R]:
         return list(self._pool.map(work, tasks))
@@ -60,7 +64,7 @@ class Ray:
             import ray
         except ImportError as error:
             raise BadSetting("--workers ray:N takes Ray; install it with: pip install 'nebel[ray]'") from error
-        self._ray, self._count = ray, count
+        self._ray, self.count = ray, count
         joined = "RAY_ADDRESS" in os.environ
         options: dict[str, Any] = {} if joined else {"num_cpus": count, "include_dashboard": False}
         ray.init(log_to_driver=False, logging_level="ERROR", **options)

@@ -1,0 +1,125 @@
+"""Kitchen, Benedetti. ExIt-OOS: Towards Learning from Planning in Imperfect Information Games. 2018: all of its results.
+
+`nebel paper exit_oos` trains the networks anew and shows the figure and the tables beside the published ones.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nebel.core.registry import load
+from nebel.learn.drive import Yardstick
+from nebel.match.agents import read
+from nebel.match.rating import rate
+from nebel.papers.exit_oos_study import LARGE, SMALL, Aged, Plan, Study, won
+from nebel.papers.paper import Paper
+from nebel.report.charts import Axis, lines
+from nebel.report.parts import Figure, Section, Table
+from nebel.search.target import in_rules
+
+PUBLISHED = {
+    SMALL: {100: (66, 30), 200: (63, 34), 1000: (69, 26), 2000: (68, 27), 2500: (67, 25)},
+    LARGE: {100: (61, 40), 200: (69, 44), 500: (74, 53)},
+}
+"""By iterations: percent won against Random and against OOS(10k), the network always in seat one."""
+
+PUBLISHED_ELO = {"network after 100": "1500 (fixed)", "network after 200": "1531", "network after 500": "1600", "oos:10k": "1572"}
+
+
+def fig1(study: Study) -> Section:
+    game = in_rules(load("leduc"))
+    yardstick = Yardstick(game)
+    series: dict[str, list[tuple[float, float]]] = {}
+    last: dict[str, Aged] = {}
+    for steps in study.scale.steps:
+        name = f"{steps:,} simulations"
+        plan = Plan({"simulations": steps, "hidden": "128"}, study.scale.leduc, _marks())
+        with study.terms.timed(f"leduc: training with {name} a move"):
+            ages = study.train(game, plan)
+        series[name] = [(aged.iterations, yardstick.measure(aged.policy)["exploitability"]) for aged in ages]
+        last[name] = ages[-1]
+    drawn = lines("Leduc", series, Axis("iterations", log=True), Axis("exploitability", log=True))
+    rows = [(name, f"{last[name].iterations:,}", f"{last[name].seconds:,.0f}", f"{points[-1][1]:.3f}") for name, points in series.items()]
+    table = Table("At the end of training", ("search", "iterations", "seconds", "exploitability of the network"), rows, PACE)
+    lead = "Exploitability of the network in Leduc poker during training, by simulations that the expert makes before a move. Exact."
+    return Section("Fig. 1: Leduc poker", lead, [Figure("Exploitability", [("", drawn)]), table], {"curves": series})
+
+
+PACE = (
+    "All were trained for the same time, so those that search more have seen fewer games. The paper's figure has no numbers to set beside."
+)
+
+
+def _marks() -> list[int]:
+    """1, 2, 5, 10, 20, 50 ..."""
+    return [digit * 10**power for power in range(5) for digit in (1, 2, 5)]
+
+
+def goofspiel(study: Study, game: str, title: str) -> Section:
+    rivals = read("random"), read(f"oos:{study.scale.rival}")
+    rows, data = [], []
+    ages = study.trained(game)
+    for aged in ages:
+        games = study.scale.games if aged is ages[-1] else study.scale.younger
+        results = [study.match(game, study.network(aged), rival, games) for rival in rivals]
+        known = PUBLISHED[game].get(aged.iterations)
+        cells = [
+            f"{won(result):.1%} ±{(result.interval[1] - result.interval[0]) / 4:.1%}" if result.interval else "-" for result in results
+        ]
+        paper = [f"{share} %" for share in known] if known else ["-", "-"]
+        rows.append((f"{aged.iterations:,}", f"{aged.seconds:,.0f}", paper[0], cells[0], paper[1], cells[1], f"{games:,}"))
+        data.append({"iterations": aged.iterations, "seconds": aged.seconds, "results": [result.as_json() for result in results]})
+    rows += [
+        (f"{at:,}", "-", f"{one} %", "-", f"{two} %", "-", "5,000")
+        for at, (one, two) in PUBLISHED[game].items()
+        if at > ages[-1].iterations
+    ]
+    head = ("iterations", "seconds", "Random: paper", "ours", f"OOS({study.scale.rival}): paper (10k)", "ours", "games")
+    note = "Both seats, ties half, with half the width of a 95 % interval. In the paper the network always sits in seat one."
+    return Section(title, "Games that the network wins alone, without search.", [Table("Games won", head, rows, note)], {"ages": data})
+
+
+def table1(study: Study) -> Section:
+    return goofspiel(study, SMALL, "Table 1: II Goofspiel(6)")
+
+
+def table2(study: Study) -> Section:
+    return goofspiel(study, LARGE, "Table 2: II Goofspiel(13)")
+
+
+def table3(study: Study) -> Section:
+    ages, rival = study.trained(LARGE), study.scale.rival
+    others = [read(text) for text in ("random", f"oos:{rival}", f"ismcts:{rival}", f"ismcts:{rival},selection=rm")]
+    agents = [*map(study.network, ages), study.searching(ages[-1]), *others]
+    results = study.round_robin(LARGE, agents, study.scale.rated)
+    ratings = rate(results)
+    pace = {name: seconds for result in results for name, seconds in zip((result.a, result.b), result.seconds, strict=True)}
+    rows: list[Any] = []
+    for rating in ratings.table:
+        move = pace[rating.agent]
+        thinking = "-" if move is None else f"{1000 * move:.3g} ms"
+        low, high = rating.interval
+        rows.append((rating.agent, PUBLISHED_ELO.get(rating.agent, "-"), f"{rating.elo:.0f}", f"{low:.0f} to {high:.0f}", thinking))
+    head = ("player", "Elo: paper", "ours", "95 % interval", "time a move")
+    note = (
+        f"{study.scale.rated:,} games a pair in both seats. Ratings are relative to the players in the table: the paper's has four of them."
+    )
+    pairs = [(f"{r.a} - {r.b}", f"{won(r):.1%}", f"{r.wins:,}", f"{r.draws:,}", f"{r.losses:,}") for r in results]
+    parts = [Table("Ratings", head, rows, note), Table("Pairs", ("pair", "won", "wins", "draws", "losses"), pairs)]
+    data = {"ratings": [rating._asdict() for rating in ratings.table], "pairs": [result.as_json() for result in results]}
+    lead = "The networks, the last of them as adviser of a search, the teacher, and Information Set MCTS, which the paper did not try."
+    return Section("Table 3: Elo in II Goofspiel(13)", lead, parts, data)
+
+
+PAPER = Paper(
+    name="exit_oos",
+    title="ExIt-OOS: learning from planning, computed again",
+    cite="Andy Kitchen, Michela Benedetti. ExIt-OOS: Towards Learning from Planning in Imperfect Information Games. 2018.",
+    intro=(
+        "The figure and the tables of the paper beside our own. Networks learn what Online Outcome Sampling plays against itself, "
+        "and move in its playouts. At full size each Goofspiel is learned for an hour; quickly for ten seconds, which shows that it "
+        "works and no more."
+    ),
+    study=Study,
+    sections={"fig1": fig1, "table1": table1, "table2": table2, "table3": table3},
+)

@@ -1,0 +1,123 @@
+"""The networks of the ExIt-OOS paper: trained once, kept at several ages, for all sections that ask for them."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import combinations
+from typing import Any, NamedTuple
+
+from nebel.core.game import Game
+from nebel.core.recall import PERFECT
+from nebel.core.registry import load
+from nebel.learn.exit_oos import ExitOos, ExitOosSettings
+from nebel.learn.workers import hire
+from nebel.match.agents import Agent, PolicyAgent, read
+from nebel.match.arena import Arena, Result
+from nebel.match.arena import Terms as Match
+from nebel.match.thinkers import Thinker
+from nebel.papers.paper import Terms
+from nebel.policy.net import NetPolicy
+from nebel.search.oos import OosSettings
+from nebel.search.target import in_rules
+
+
+class Plan(NamedTuple):
+    """How a network is trained: settings of ExIt-OOS, seconds, and the iterations after which it is kept besides the end."""
+
+    settings: dict[str, Any]
+    seconds: float
+    kept: Sequence[int]
+
+
+class Scale(NamedTuple):
+    """How much is computed."""
+
+    steps: Sequence[int]  # simulations a move in Leduc
+    leduc: float  # seconds of training for each
+    plans: dict[str, Plan]  # of Goofspiels
+    games: int  # of the last network against each opponent
+    younger: int  # of networks that are not the last
+    rated: int  # of each pair of the table of ratings
+    rival: str  # how long OOS, ISMCTS and searches by a network's advice think
+
+
+SMALL, LARGE = "goofspiel:6", "goofspiel:13"
+KEPT = {SMALL: (100, 200, 1000, 2000, 2500), LARGE: (100, 200, 500)}
+"""The iterations of the paper's tables."""
+
+SETTINGS: dict[str, dict[str, Any]] = {
+    SMALL: {"simulations": 500, "hidden": "128-64", "trust": 20.0},
+    LARGE: {"simulations": 300, "hidden": "128-128-64", "steps": 256, "trust": 20.0},
+}
+FULL = Scale(
+    (1000, 5000, 10_000, 100_000), 600.0, {game: Plan(SETTINGS[game], 3600.0, KEPT[game]) for game in KEPT}, 5000, 1000, 1000, "10k"
+)
+QUICK = Scale((50, 500), 5.0, {game: Plan({**SETTINGS[game], "simulations": 50}, 10.0, (2,)) for game in KEPT}, 200, 100, 20, "200")
+
+
+class Aged(NamedTuple):
+    """A network after so many iterations and seconds."""
+
+    iterations: int
+    seconds: float
+    policy: NetPolicy
+
+
+class Study:
+    def __init__(self, terms: Terms, scale: Scale | None = None) -> None:
+        self.terms = terms
+        self.scale = scale or (QUICK if terms.quick else FULL)
+        self.trained = lru_cache(maxsize=None)(self._trained)
+        self.arena = lru_cache(maxsize=None)(self._arena)
+
+    def close(self) -> None:
+        self.trained.cache_clear()
+        self.arena.cache_clear()
+
+    def train(self, game: Game, plan: Plan) -> list[Aged]:
+        """From nothing, with a process a core; the last one is what the time allowed."""
+        crew, found = hire(str(os.cpu_count() or 1)), []
+        try:
+            learner = ExitOos(game, PERFECT, ExitOosSettings(**plan.settings), self.terms.seed, crew)
+            learner.prepare()
+            begun = time.perf_counter()
+            while (spent := time.perf_counter() - begun) < plan.seconds or not learner.iterations:
+                if learner.iterations in plan.kept:
+                    found.append(Aged(learner.iterations, spent, learner.policy({})))
+                learner.iterate()
+            found.append(Aged(learner.iterations, spent, learner.policy({})))
+        finally:
+            crew.close()
+        return found
+
+    def _trained(self, game: str) -> list[Aged]:
+        with self.terms.timed(f"{game}: training"):
+            return self.train(in_rules(load(game)), self.scale.plans[game])
+
+    def _arena(self, game: str) -> Arena:
+        return Arena(load(game))
+
+    def match(self, game: str, a: Agent, b: Agent, games: int) -> Result:
+        with self.terms.timed(f"{game}: {a.name} against {b.name}, {games:,} games"):
+            return self.arena(game).play(a, b, Match(games, self.terms.seed))
+
+    def network(self, aged: Aged) -> Agent:
+        return PolicyAgent(f"network after {aged.iterations:,}", aged.policy)
+
+    def searching(self, aged: Aged) -> Agent:
+        """A search by the network's advice, as long as that of its rivals."""
+        rival = read(f"oos:{self.scale.rival}")
+        assert isinstance(rival, Thinker)
+        settings = OosSettings(trust=SETTINGS[LARGE]["trust"])
+        return Thinker(f"network + oos:{self.scale.rival}", rival.budget, settings, aged.policy)
+
+    def round_robin(self, game: str, agents: Sequence[Agent], games: int) -> list[Result]:
+        return [self.match(game, a, b, games) for a, b in combinations(agents, 2)]
+
+
+def won(result: Result) -> float:
+    """The share of games that a won, ties counting half."""
+    return (result.wins + result.draws / 2) / result.games
