@@ -32,11 +32,12 @@ class Memory(NamedTuple):
 @rule
 def look_up(m: Memory, k: int, key: Any) -> int:
     """Where search k keeps an information state (its key is never 0), or NOWHERE."""
-    mask = (m.table.shape[1] >> 1) - 1
+    table = m.table
+    mask = (table.shape[1] >> 1) - 1
     slot = mix(key) & mask
-    while m.table[k, 2 * slot] != 0:
-        if m.table[k, 2 * slot] == key:
-            return m.table[k, 2 * slot + 1] - 1
+    while table[k, 2 * slot] != 0:
+        if table[k, 2 * slot] == key:
+            return table[k, 2 * slot + 1] - 1
         slot = (slot + 1) & mask
     return NOWHERE
 

@@ -26,6 +26,9 @@ from nebel.search.target import events_of, in_rules, public_events_of, to_move
 ROOM = 2e9
 """Bytes that searches may fill."""
 
+AT_ONCE = 4096
+"""Simulations of a search that are begun without a look at how full its memory is."""
+
 TOGETHER = 64
 """Simulations of one search that wait for a network together."""
 
@@ -99,6 +102,14 @@ class Searches:
 
     def simulate(self, todo: NDArray[np.int64]) -> None:
         """So many simulations more in each search."""
+        left = todo.copy()
+        while left.any():
+            part = np.minimum(left, max(AT_ONCE, int(self._memory.counts[:, memory.USED].max())))
+            self._simulate_part(part)
+            left -= part
+
+    def _simulate_part(self, todo: NDArray[np.int64]) -> None:
+        """As many as the memory gets room for before it is seen how much they needed: a larger table is a slower one."""
         self._memory = memory.make_room(self._memory, 2 * int(todo.max()), KINDS * self.game.width, int(ROOM))
         self._plan[:, TO_DO] = todo
         tables = (self._memory, self._flights, self._goals, self._shares, self._rngs, self._tally, self._knobs, self._plan)

@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nebel.core.game import CHANCE, END, Game, Record
+from nebel.core.game import CHANCE, END, Game, Record, record
 from nebel.core.keys import find
 from nebel.core.recall import PERFECT, blank_memory, remember_move, remember_sight
 from nebel.core.regret import match_regrets, pick
@@ -87,56 +87,36 @@ class OosSettings(Settings):
 
 
 class Flights(NamedTuple):
-    """Simulations under way. A simulation f belongs to search `search[f]`."""
+    """Simulations under way."""
 
-    state: Any
+    state: Any  # by simulation: the game's
+    one: Any  # by simulation: all else about it
     spare: Any  # one state to try options in
-    keys: Any  # what each player remembers
-    search: Any
-    learner: Any
-    led: Any
-    at: Any  # events of the target that have come about, or OFF or FREE
-    ratio: Any
-    own: Any
-    grown: Any  # has an information state been added?
-    playout: Any  # nothing more is looked up
-    noted: Any  # how many decisions are noted below
-    who: Any  # by simulation and decision
-    place: Any
-    count: Any
-    chosen: Any
-    own_before: Any
-    mixed_before: Any  # delta * ratio + 1 - delta
-    mixed_after: Any
-    chance_of: Any  # of what was chosen
-    scale: Any
-    gains: Any  # by simulation, decision and option; times scale: the strategy
-    legal: Any  # by simulation and option
-    odds: Any
-    kept: Any
-    then: Any
-    seen: Any
-    asked: Any  # the network's opinion has come
-    row: Any  # where it is asked for, or NOWHERE
-    flying: Any
 
 
 def flights(game: Game, searches: int, each: int) -> Flights:
-    """Room for `each` simulations at a time in so many searches."""
-    depth, width, count = game.depth + 1, game.width, searches * each
-
-    def longs(*shape: int) -> Any:
-        return np.zeros((count, *shape), np.int64)
-
-    def reals(*shape: int) -> Any:
-        return np.zeros((count, *shape))
-
-    return Flights(
-        game.blank(count), game.blank(1), longs(2), np.repeat(np.arange(searches), each), longs(), longs(), longs(), reals(), reals(),
-        longs(), longs(), longs(), longs(depth), longs(depth), longs(depth), longs(depth), reals(depth), reals(depth), reals(depth),
-        reals(depth), reals(depth), reals(depth, width), longs(width), reals(width), reals(width), longs(width), np.zeros(2, np.int64),
-        longs(), longs() - 1, longs(),
+    """Room for `each` simulations at a time in so many searches. Compiled code counts who refers to an array, and not who to a record:
+    so a simulation is one."""
+    whole, real, depth, width = np.int64, np.float64, game.depth + 1, game.width
+    kind = record(
+        search=whole, learner=whole, led=whole, flying=whole,
+        keys=(whole, 2),  # what each player remembers
+        at=whole,  # events of the target that have come about, or OFF or FREE
+        ratio=real, own=real,
+        grown=whole,  # has an information state been added?
+        playout=whole,  # nothing more is looked up
+        asked=whole,  # the network's opinion has come
+        row=whole,  # where it is asked for, or NOWHERE
+        legal=(whole, width), odds=(real, width), kept=(real, width), then=(whole, width), seen=(whole, 2),
+        noted=whole,  # how many decisions are noted here:
+        who=(whole, depth), place=(whole, depth), count=(whole, depth), chosen=(whole, depth),
+        own_before=(real, depth), mixed_before=(real, depth), mixed_after=(real, depth),  # mixed: delta * ratio + 1 - delta
+        chance_of=(real, depth),  # of what was chosen
+        scale=(real, depth), gains=(real, (depth, width)),  # scale times gains: the strategy
     )  # fmt: skip
+    one = np.zeros(searches * each, kind).view(np.recarray)
+    one["search"], one["row"] = np.repeat(np.arange(searches), each), NOWHERE
+    return Flights(game.blank(searches * each), one, game.blank(1))
 
 
 @rule
@@ -177,145 +157,145 @@ def simulator(game: Game, playout: str, recall: str = PERFECT) -> Any:
     encode = game.encodings[recall].write if by_net else no_encoding
 
     @rule
-    def set_off(f: Flights, j: int, learner: int, led: int, aimed: int) -> None:
-        start(f.state[j])
-        f.keys[j, 0], f.keys[j, 1] = blank_memory(0), blank_memory(1)
-        f.learner[j], f.led[j], f.at[j] = learner, led, 0 if aimed else FREE
-        f.ratio[j] = f.own[j] = 1.0
-        f.grown[j] = f.playout[j] = f.noted[j] = f.asked[j] = 0
-        f.flying[j] = 1
+    def set_off(f: Record, s: Record, learner: int, led: int, aimed: int) -> None:
+        start(s)
+        f.keys[0], f.keys[1] = blank_memory(0), blank_memory(1)
+        f.learner, f.led, f.at = learner, led, 0 if aimed else FREE
+        f.ratio = f.own = 1.0
+        f.grown = f.playout = f.noted = f.asked = 0
+        f.flying = 1
 
     @rule
-    def move_on(f: Flights, j: int, who: int, move: int) -> None:
+    def move_on(f: Record, s: Record, who: int, move: int) -> None:
         f.seen[0] = f.seen[1] = 0
-        play(f.state[j], move, f.seen)
+        play(s, move, f.seen)
         if who >= 0:
-            f.keys[j, who] = remember_move(f.keys[j, who], move)
-        f.keys[j, 0] = remember_sight(f.keys[j, 0], f.seen[0])
-        f.keys[j, 1] = remember_sight(f.keys[j, 1], f.seen[1])
+            f.keys[who] = remember_move(f.keys[who], move)
+        f.keys[0] = remember_sight(f.keys[0], f.seen[0])
+        f.keys[1] = remember_sight(f.keys[1], f.seen[1])
 
     @rule
-    def leads_on(f: Flights, j: int, t: Target, who: int, move: int) -> int:
+    def leads_on(f: Record, s: Record, spare: Any, t: Target, who: int, move: int) -> int:
         """How many events of the target have come about after a move; OFF if it leads astray."""
-        if who == t.me and t.public == 0 and t.events[f.at[j]] != 2 * move + 1:
+        if who == t.me and t.public == 0 and t.events[f.at] != 2 * move + 1:
             return OFF
-        f.spare[0] = f.state[j]
+        spare[0] = s
         f.seen[0] = f.seen[1] = 0
-        play(f.spare[0], move, f.seen)
-        at = step_on(t, f.at[j], who, move, f.seen)
-        return at if at >= 0 and hopeful(t, f.spare[0], at) else OFF
+        play(spare[0], move, f.seen)
+        at = step_on(t, f.at, who, move, f.seen)
+        return at if at >= 0 and hopeful(t, spare[0], at) else OFF
 
     @rule
-    def add(m: Memory, f: Flights, j: int, who: int, n: int, knobs: Any) -> int:
+    def add(m: Memory, f: Record, who: int, n: int, knobs: Any) -> int:
         """Remember the information state at hand, of which the playout policy's odds are known."""
-        k = f.search[j]
-        place = enter(m, k, f.keys[j, who], n, KINDS)
-        f.grown[j] = 1
-        if f.at[j] < 0:
-            f.playout[j] = 1
+        k = f.search
+        place = enter(m, k, f.keys[who], n, KINDS)
+        f.grown = 1
+        if f.at < 0:
+            f.playout = 1
         if place != NOWHERE and (by_net or by_table):
             for i in range(n):
-                m.pool[k, place + i] = (FIRST_REGRET + knobs[5]) * f.odds[j, i]
+                m.pool[k, place + i] = (FIRST_REGRET + knobs[5]) * f.odds[i]
         return place
 
     @rule
-    def opinion(f: Flights, j: int, shares: Any, who: int, n: int) -> None:
+    def opinion(f: Record, s: Record, shares: Any, who: int, n: int) -> None:
         """The playout policy's odds."""
         at = -1
         if by_table:
-            key: Any = f.keys[j, who] if perfect else np.int64(look(f.state[j], who))
+            key: Any = f.keys[who] if perfect else np.int64(look(s, who))
             at = find(shares[who].keys, key)
         for i in range(n):
-            f.odds[j, i] = shares[who].share[shares[who].first[at] + i] if at >= 0 else 1.0 / n
+            f.odds[i] = shares[who].share[shares[who].first[at] + i] if at >= 0 else 1.0 / n
 
     @rule
-    def listen(f: Flights, j: int, logits: Any) -> None:
+    def listen(f: Record, s: Record, logits: Any) -> None:
         """The network's odds of the legal moves."""
-        n = moves(f.state[j], f.legal[j])
-        top, total = logits[f.legal[j, 0]], 0.0
+        n = moves(s, f.legal)
+        top, total = logits[f.legal[0]], 0.0
         for i in range(1, n):
-            top = max(top, logits[f.legal[j, i]])
+            top = max(top, logits[f.legal[i]])
         for i in range(n):
-            f.odds[j, i] = math.exp(logits[f.legal[j, i]] - top)
-            total += f.odds[j, i]
+            f.odds[i] = math.exp(logits[f.legal[i]] - top)
+            total += f.odds[i]
         for i in range(n):
-            f.odds[j, i] /= total
-        f.asked[j] = 1
+            f.odds[i] /= total
+        f.asked = 1
 
     @rule
-    def note(m: Memory, f: Flights, j: int, who: int, n: int, place: int, knobs: Any) -> None:
+    def note(m: Memory, f: Record, who: int, n: int, place: int, knobs: Any) -> None:
         """Strategy and odds at an information state that is remembered."""
-        d = f.noted[j]
-        scale = 1.0 / match_regrets(m.pool[f.search[j]], place, n, f.gains[j, d])
-        stray = knobs[0] if who == f.learner[j] else knobs[2]
+        d = f.noted
+        scale = 1.0 / match_regrets(m.pool[f.search], place, n, f.gains[d])
+        stray = knobs[0] if who == f.learner else knobs[2]
         for i in range(n):
-            f.odds[j, i] = stray / n + (1.0 - stray) * scale * f.gains[j, d, i]
-        f.who[j, d], f.place[j, d], f.count[j, d], f.scale[j, d] = who, place, n, scale
-        f.own_before[j, d], f.mixed_before[j, d] = f.own[j], mixed(f.ratio[j], knobs)
+            f.odds[i] = stray / n + (1.0 - stray) * scale * f.gains[d, i]
+        f.who[d], f.place[d], f.count[d], f.scale[d] = who, place, n, scale
+        f.own_before[d], f.mixed_before[d] = f.own, mixed(f.ratio, knobs)
 
     @rule
-    def draw(f: Flights, j: int, t: Target, who: int, n: int, u: float) -> int:
+    def draw(f: Record, s: Record, spare: Any, t: Target, who: int, n: int, u: float) -> int:
         """One of the options, by their odds; on the way to the target by those that lead on."""
-        if f.at[j] < 0:
-            return pick(f.odds[j], n, u)
+        if f.at < 0:
+            return pick(f.odds, n, u)
         mass = 0.0
         for i in range(n):
-            f.then[j, i] = leads_on(f, j, t, who, f.legal[j, i])
-            f.kept[j, i] = f.odds[j, i] if f.then[j, i] >= 0 else 0.0
-            mass += f.kept[j, i]
+            f.then[i] = leads_on(f, s, spare, t, who, f.legal[i])
+            f.kept[i] = f.odds[i] if f.then[i] >= 0 else 0.0
+            mass += f.kept[i]
         if mass <= 0.0:  # only where nobody could say what leads on
-            f.at[j] = FREE
-            return pick(f.odds[j], n, u)
-        c = pick(f.kept[j], n, u * mass) if f.led[j] else pick(f.odds[j], n, u)
-        while f.led[j] and f.kept[j, c] <= 0.0:  # rounding went past the last
+            f.at = FREE
+            return pick(f.odds, n, u)
+        c = pick(f.kept, n, u * mass) if f.led else pick(f.odds, n, u)
+        while f.led and f.kept[c] <= 0.0:  # rounding went past the last
             c -= 1
-        f.ratio[j] = f.ratio[j] / mass if f.kept[j, c] > 0.0 else 0.0
-        f.at[j] = f.then[j, c] if f.kept[j, c] > 0.0 else OFF
+        f.ratio = f.ratio / mass if f.kept[c] > 0.0 else 0.0
+        f.at = f.then[c] if f.kept[c] > 0.0 else OFF
         return c
 
     @rule
-    def advance(m: Memory, f: Flights, j: int, t: Target, shares: Any, rng: Any, knobs: Any) -> int:
+    def advance(m: Memory, f: Record, s: Record, spare: Any, t: Target, shares: Any, rng: Any, knobs: Any) -> int:
         """Go on until the end of the game, or until a network must be asked."""
         while True:
-            who = turn(f.state[j])
+            who = turn(s)
             if who == END:
                 return DONE
-            n = moves(f.state[j], f.legal[j])
-            if f.at[j] >= 0 and reached(t, f.at[j], who):
-                f.at[j], f.grown[j] = FREE, 0
+            n = moves(s, f.legal)
+            if f.at >= 0 and reached(t, f.at, who):
+                f.at, f.grown = FREE, 0
             place = NOWHERE
             if who == CHANCE:
-                odds(f.state[j], f.odds[j])
-            elif not f.playout[j]:
-                place = look_up(m, f.search[j], f.keys[j, who])
+                odds(s, f.odds)
+            elif not f.playout:
+                place = look_up(m, f.search, f.keys[who])
             if who >= 0 and place == NOWHERE:
-                if f.playout[j] and not by_net and not by_table:
-                    move_on(f, j, who, f.legal[j, min(int(uniform(rng) * n), n - 1)])
+                if f.playout and not by_net and not by_table:
+                    move_on(f, s, who, f.legal[min(int(uniform(rng) * n), n - 1)])
                     continue
-                if by_net and not f.asked[j]:
+                if by_net and not f.asked:
                     return WAITING
                 if not by_net:
-                    opinion(f, j, shares, who, n)
-                if not f.playout[j] and not f.grown[j]:
-                    place = add(m, f, j, who, n, knobs)
+                    opinion(f, s, shares, who, n)
+                if not f.playout and not f.grown:
+                    place = add(m, f, who, n, knobs)
             if place != NOWHERE:
-                note(m, f, j, who, n, place, knobs)
-            c = draw(f, j, t, who, n, uniform(rng))
+                note(m, f, who, n, place, knobs)
+            c = draw(f, s, spare, t, who, n, uniform(rng))
             if place != NOWHERE:
-                d = f.noted[j]
-                f.chosen[j, d], f.chance_of[j, d], f.mixed_after[j, d] = c, f.odds[j, c], mixed(f.ratio[j], knobs)
-                f.noted[j] += 1
-                if who == f.learner[j]:
-                    f.own[j] *= f.odds[j, c]
-            f.asked[j] = 0
-            move_on(f, j, who, f.legal[j, c])
+                d = f.noted
+                f.chosen[d], f.chance_of[d], f.mixed_after[d] = c, f.odds[c], mixed(f.ratio, knobs)
+                f.noted += 1
+                if who == f.learner:
+                    f.own *= f.odds[c]
+            f.asked = 0
+            move_on(f, s, who, f.legal[c])
 
     @rule
-    def settle(m: Memory, f: Flights, j: int, tally: Any, knobs: Any) -> None:
+    def settle(m: Memory, f: Record, s: Record, tally: Any, knobs: Any) -> None:
         """The game is over: learn from it."""
-        k, delta, ratio = f.search[j], knobs[1], f.ratio[j]
+        k, delta, ratio, pool = f.search, knobs[1], f.ratio, m.pool
         tally[k, AVERAGE] = DECAY * tally[k, AVERAGE] + (1.0 - DECAY) * ratio if tally[k, LED] > 0.0 else ratio
-        if f.led[j]:
+        if f.led:
             tally[k, LED] += 1.0
             tally[k, RATIOS] += 1.0 / ratio
         weight = 1.0
@@ -323,28 +303,28 @@ def simulator(game: Game, playout: str, recall: str = PERFECT) -> Any:
             weight = 1.0 - delta + delta * tally[k, LED] / tally[k, RATIOS]
         elif knobs[3] == PAPER and tally[k, LED] > 0.0:
             weight = tally[k, AVERAGE]
-        sign = 1.0 if f.learner[j] == 0 else -1.0
-        value, behind = sign * score(f.state[j]), mixed(ratio, knobs)
-        for d in range(f.noted[j] - 1, -1, -1):
-            n, place, c, scale = f.count[j, d], f.place[j, d], f.chosen[j, d], f.scale[j, d]
-            before, after = f.mixed_before[j, d], f.mixed_after[j, d]
-            amount = weight / (f.own_before[j, d] * before)
+        sign = 1.0 if f.learner == 0 else -1.0
+        value, behind = sign * score(s), mixed(ratio, knobs)
+        for d in range(f.noted - 1, -1, -1):
+            n, place, c, scale = f.count[d], f.place[d], f.chosen[d], f.scale[d]
+            before, after = f.mixed_before[d], f.mixed_after[d]
+            amount = weight / (f.own_before[d] * before)
             guess = place + 2 * n
-            learning = f.who[j, d] == f.learner[j]
+            learning = f.who[d] == f.learner
             stray = 0.0 if learning else knobs[2]
             value *= after / behind  # what lies between was drawn by odds that are not noted
-            held = sign * m.pool[k, guess + c]
-            child = held + (value - held) * before / (f.chance_of[j, d] * after)
-            m.pool[k, guess + c] += knobs[4] * sign * (value - held)
+            held = sign * pool[k, guess + c]
+            child = held + (value - held) * before / (f.chance_of[d] * after)
+            pool[k, guess + c] += knobs[4] * sign * (value - held)
             mean = 0.0
             for i in range(n):
-                estimate = child if i == c else sign * m.pool[k, guess + i]
-                mean += (stray / n + (1.0 - stray) * scale * f.gains[j, d, i]) * estimate
+                estimate = child if i == c else sign * pool[k, guess + i]
+                mean += (stray / n + (1.0 - stray) * scale * f.gains[d, i]) * estimate
             for i in range(n):
                 if learning:
-                    m.pool[k, place + i] += amount * ((child if i == c else sign * m.pool[k, guess + i]) - mean)
+                    pool[k, place + i] += amount * ((child if i == c else sign * pool[k, guess + i]) - mean)
                 else:
-                    m.pool[k, place + n + i] += amount * scale * f.gains[j, d, i]
+                    pool[k, place + n + i] += amount * scale * f.gains[d, i]
             value, behind = mean, before
 
     @rule
@@ -356,33 +336,34 @@ def simulator(game: Game, playout: str, recall: str = PERFECT) -> Any:
         )  # fmt: skip
 
     @kernel
-    def pump(m: Memory, f: Flights, goals: Goals, shares: Any, rngs: Any, tally: Any, knobs: Any, plan: Any, said: Any, asks: Any) -> int:
+    def pump(m: Memory, air: Flights, goals: Goals, shares: Any, rngs: Any, tally: Any, knobs: Any, plan: Any, said: Any, asks: Any) -> int:
         """Advance all simulations, and begin those that are to do (by search), until each waits for a network or there are none.
 
         Returns how many wait; what their players know is written to the rows of `asks`. `said`: what the network answered to the
         rows of the last time, as logits of all moves.
         """
-        waiting, each = 0, f.search.size // plan.shape[0]
+        waiting, each = 0, air.one.size // plan.shape[0]
         for k in range(plan.shape[0]):
             t = aim_of(goals, k)
             aimed = 1 if t.me >= 0 else 0
             for j in range(k * each, (k + 1) * each):
-                if f.row[j] != NOWHERE:
-                    listen(f, j, said[f.row[j]])
-                    f.row[j] = NOWHERE
-                while f.flying[j] or plan[k, TO_DO] > 0:
-                    if not f.flying[j]:
+                f, s = air.one[j], air.state[j]
+                if f.row != NOWHERE:
+                    listen(f, s, said[f.row])
+                    f.row = NOWHERE
+                while f.flying or plan[k, TO_DO] > 0:
+                    if not f.flying:
                         plan[k, TO_DO] -= 1
                         plan[k, BEGUN] += 1
-                        set_off(f, j, plan[k, BEGUN] & 1, 1 if aimed and uniform(rngs[k]) < knobs[1] else 0, aimed)
-                    if advance(m, f, j, t, shares, rngs[k], knobs) == WAITING:
-                        f.row[j] = waiting
+                        set_off(f, s, plan[k, BEGUN] & 1, 1 if aimed and uniform(rngs[k]) < knobs[1] else 0, aimed)
+                    if advance(m, f, s, air.spare, t, shares, rngs[k], knobs) == WAITING:
+                        f.row = waiting
                         asks[waiting, :] = 0.0
-                        encode(f.state[j], turn(f.state[j]), asks[waiting])
+                        encode(s, turn(s), asks[waiting])
                         waiting += 1
                         break
-                    settle(m, f, j, tally, knobs)
-                    f.flying[j] = 0
+                    settle(m, f, s, tally, knobs)
+                    f.flying = 0
         return waiting
 
     return pump
