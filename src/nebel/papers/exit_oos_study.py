@@ -42,6 +42,7 @@ class Scale(NamedTuple):
     younger: int  # of networks that are not the last
     rated: int  # of each pair of the table of ratings
     rival: str  # how long OOS, ISMCTS and searches by a network's advice think
+    workers: str = str(os.cpu_count() or 1)
 
 
 SMALL, LARGE = "goofspiel:6", "goofspiel:13"
@@ -78,8 +79,8 @@ class Study:
         self.arena.cache_clear()
 
     def train(self, game: Game, plan: Plan) -> list[Aged]:
-        """From nothing, with a process a core; the last one is what the time allowed."""
-        crew, found = hire(str(os.cpu_count() or 1)), []
+        """From nothing; the last one is what the time allowed."""
+        crew, found = hire(self.scale.workers), []
         try:
             learner = ExitOos(game, PERFECT, ExitOosSettings(**plan.settings), self.terms.seed, crew)
             learner.prepare()

@@ -32,7 +32,7 @@ from nebel.policy.table import Uniform
 from nebel.search import memory
 from nebel.search.budget import spend
 from nebel.search.hidden import ROOM, Hidden, Ways, drawing, moving
-from nebel.search.memory import NOWHERE, USED, Memory, enter, look_up
+from nebel.search.memory import NOWHERE, USED, Memory, Own, enter, look_up, own
 from nebel.search.target import in_rules, to_move
 
 BYTES = 2e9
@@ -83,9 +83,9 @@ def trip(game: Game) -> Trip:
 
 
 @rule
-def by_uct(m: Memory, f: Trip, d: int, n: int, place: int, rng: Any, constant: float) -> int:
+def by_uct(o: Own, f: Trip, d: int, n: int, place: int, rng: Any, constant: float) -> int:
     """A move that was never tried, or the one with the highest bound; chance decides between equals."""
-    pool, visits = m.pool[0], 0.0
+    pool, visits = o.pool, 0.0
     for i in range(n):
         visits += pool[place + n + i]
     wide, best, most, ties = constant * f.largest[0] * np.sqrt(np.log(visits)) if visits > 0.0 else 0.0, 0, -np.inf, 0
@@ -102,17 +102,17 @@ def by_uct(m: Memory, f: Trip, d: int, n: int, place: int, rng: Any, constant: f
 
 
 @rule
-def learn_uct(m: Memory, f: Trip, d: int, gain: float) -> None:
+def learn_uct(o: Own, f: Trip, d: int, gain: float) -> None:
     n, place, c = f.count[d], f.place[d], f.chosen[d]
-    m.pool[0, place + c] += gain
-    m.pool[0, place + n + c] += 1.0
+    o.pool[place + c] += gain
+    o.pool[place + n + c] += 1.0
 
 
 @rule
-def by_regrets(m: Memory, f: Trip, d: int, n: int, place: int, rng: Any, exploration: float) -> int:
-    scale = 1.0 / match_regrets(m.pool[0], place, n, f.gains)
+def by_regrets(o: Own, f: Trip, d: int, n: int, place: int, rng: Any, exploration: float) -> int:
+    scale = 1.0 / match_regrets(o.pool, place, n, f.gains)
     for i in range(n):
-        m.pool[0, place + n + i] += scale * f.gains[i]
+        o.pool[place + n + i] += scale * f.gains[i]
         f.gains[i] = exploration / n + (1.0 - exploration) * scale * f.gains[i]
     c = pick(f.gains, n, uniform(rng))
     f.share[d] = f.gains[c]
@@ -120,11 +120,11 @@ def by_regrets(m: Memory, f: Trip, d: int, n: int, place: int, rng: Any, explora
 
 
 @rule
-def learn_regrets(m: Memory, f: Trip, d: int, gain: float) -> None:
+def learn_regrets(o: Own, f: Trip, d: int, gain: float) -> None:
     n, place, c = f.count[d], f.place[d], f.chosen[d]
     for i in range(n):
-        m.pool[0, place + i] -= gain
-    m.pool[0, place + c] += gain / f.share[d]
+        o.pool[place + i] -= gain
+    o.pool[place + c] += gain / f.share[d]
 
 
 @functools.lru_cache(maxsize=16)
@@ -135,30 +135,31 @@ def searcher(game: Game, selection: str) -> Any:
     draw, go_on = drawing(game), moving(game).go_on
 
     @rule
-    def remembered(m: Memory, f: Trip, who: int, n: int) -> int:
+    def remembered(o: Own, f: Trip, who: int, n: int) -> int:
         """Where the information state is kept, perhaps from now on."""
-        place = look_up(m, 0, f.keys[who])
-        return place if place != NOWHERE else enter(m, 0, f.keys[who], n, KINDS)
+        place = look_up(o, f.keys[who])
+        return place if place != NOWHERE else enter(o, f.keys[who], n, KINDS)
 
     @kernel
     def search(m: Memory, ways: Ways, f: Trip, rng: Any, knob: float, simulations: int) -> None:
+        o = own(m, 0)
         for _ in range(simulations):
             s, d, playout = f.states[0], 0, False
             draw(ways, s, f.keys, f.seen, rng)
             who = turn(s)
             while who != END:
                 n = moves(s, f.legal)
-                place, held = NOWHERE, m.counts[0, USED]
+                place, held = NOWHERE, o.counts[USED]
                 if who >= 0 and not playout:
-                    place = remembered(m, f, who, n)
-                    playout = place == NOWHERE or m.counts[0, USED] > held
+                    place = remembered(o, f, who, n)
+                    playout = place == NOWHERE or o.counts[USED] > held
                 if who == CHANCE:
                     odds(s, f.odds)
                     c = pick(f.odds, n, uniform(rng))
                 elif place == NOWHERE:
                     c = min(int(uniform(rng) * n), n - 1)
                 else:
-                    c = select(m, f, d, n, place, rng, knob)
+                    c = select(o, f, d, n, place, rng, knob)
                     f.who[d], f.place[d], f.count[d], f.chosen[d] = who, place, n, c
                     d += 1
                 go_on(s, f.keys, f.legal[c], f.seen)
@@ -166,7 +167,7 @@ def searcher(game: Game, selection: str) -> Any:
             gain = score(s)
             f.largest[0] = max(f.largest[0], abs(gain))
             for e in range(d):
-                learn(m, f, e, gain if f.who[e] == 0 else -gain)
+                learn(o, f, e, gain if f.who[e] == 0 else -gain)
 
     return search
 

@@ -29,35 +29,48 @@ class Memory(NamedTuple):
     counts: Any  # by search
 
 
+class Own(NamedTuple):
+    """One search's part of a memory."""
+
+    table: Any
+    pool: Any
+    counts: Any
+
+
 @rule
-def look_up(m: Memory, k: int, key: Any) -> int:
-    """Where search k keeps an information state (its key is never 0), or NOWHERE."""
-    table = m.table
-    mask = (table.shape[1] >> 1) - 1
+def own(m: Memory, k: int) -> Own:
+    return Own(m.table[k], m.pool[k], m.counts[k])
+
+
+@rule
+def look_up(o: Own, key: Any) -> int:
+    """Where a search keeps an information state (its key is never 0), or NOWHERE."""
+    table = o.table
+    mask = (table.size >> 1) - 1
     slot = mix(key) & mask
-    while table[k, 2 * slot] != 0:
-        if table[k, 2 * slot] == key:
-            return table[k, 2 * slot + 1] - 1
+    while table[2 * slot] != 0:
+        if table[2 * slot] == key:
+            return table[2 * slot + 1] - 1
         slot = (slot + 1) & mask
     return NOWHERE
 
 
 @rule
-def enter(m: Memory, k: int, key: Any, n: int, kinds: int) -> int:
+def enter(o: Own, key: Any, n: int, kinds: int) -> int:
     """Room for `kinds` times n numbers of an information state that `look_up` did not find; NOWHERE if there is none left."""
-    slots = m.table.shape[1] >> 1
-    place = m.counts[k, POOL]
-    if 4 * m.counts[k, USED] >= 3 * slots or place + kinds * n > m.pool.shape[1]:
-        m.counts[k, REFUSED] += 1
+    slots = o.table.size >> 1
+    place = o.counts[POOL]
+    if 4 * o.counts[USED] >= 3 * slots or place + kinds * n > o.pool.size:
+        o.counts[REFUSED] += 1
         return NOWHERE
     slot = mix(key) & (slots - 1)
-    while m.table[k, 2 * slot] != 0:
+    while o.table[2 * slot] != 0:
         slot = (slot + 1) & (slots - 1)
-    m.table[k, 2 * slot], m.table[k, 2 * slot + 1] = key, place + 1
-    m.counts[k, USED] += 1
-    m.counts[k, POOL] = place + kinds * n
+    o.table[2 * slot], o.table[2 * slot + 1] = key, place + 1
+    o.counts[USED] += 1
+    o.counts[POOL] = place + kinds * n
     for i in range(place, place + kinds * n):
-        m.pool[k, i] = 0.0
+        o.pool[i] = 0.0
     return place
 
 
@@ -105,11 +118,12 @@ def make_room(m: Memory, states: int, width: int, most: int) -> Memory:
 
 @kernel
 def _sums(m: Memory, k: int, keys: Any, row: Any, out: Any) -> None:
+    o = own(m, k)
     for i in range(keys.size):
-        place, n = look_up(m, k, keys[i]), row[i + 1] - row[i]
+        place, n = look_up(o, keys[i]), row[i + 1] - row[i]
         if place != NOWHERE:
             for a in range(n):
-                out[row[i] + a] = m.pool[k, place + n + a]
+                out[row[i] + a] = o.pool[place + n + a]
 
 
 def sums(m: Memory, k: int, keys: Any, row: Any) -> NDArray[np.float64]:
@@ -123,7 +137,7 @@ def sums(m: Memory, k: int, keys: Any, row: Any) -> NDArray[np.float64]:
 def numbers(m: Memory, k: int, key: int, n: int) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
     """The first and second numbers of the n moves of an information state, or None where it was never met."""
     with np.errstate(over="ignore"):
-        place = look_up(m, k, np.int64(key))
+        place = look_up(own(m, k), np.int64(key))
     if place == NOWHERE:
         return None
     return m.pool[k, place : place + n], m.pool[k, place + n : place + 2 * n]

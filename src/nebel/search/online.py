@@ -17,7 +17,7 @@ from nebel.core.sequence import shares_of
 from nebel.core.state import State
 from nebel.core.tree import Side, Tree
 from nebel.policy.net import NetPolicy
-from nebel.policy.table import Policy, Reals, Shares, TablePolicy, Uniform
+from nebel.policy.table import Policy, Reals, TablePolicy, Uniform
 from nebel.search import memory
 from nebel.search.budget import spend
 from nebel.search.oos import KINDS, NET, TABLE, TO_DO, UNIFORM, WEIGHTINGS, OosSettings, flights, goals, simulator
@@ -147,13 +147,11 @@ Ask = Callable[[NDArray[np.float32]], NDArray[np.float32]]
 
 def _playouts(game: Any, policy: Policy) -> tuple[str, str, Any, Ask]:
     """The kind of playouts, what their policy remembers, the tables that compiled code reads, and how to ask a network."""
-    none = np.zeros(0, np.int64)
-    nothing = Shares(none, none, none, np.zeros(0))
     if isinstance(policy, Uniform):
-        return UNIFORM, PERFECT, (nothing, nothing), _nobody
+        return UNIFORM, PERFECT, None, _nobody
     if isinstance(policy, NetPolicy):
         policy.check_game(game)
-        return NET, policy.recall, (nothing, nothing), policy.logits
+        return NET, policy.recall, None, policy.logits
     if isinstance(policy, TablePolicy):
         policy.check_game(game)
         return TABLE, policy.recall, policy.shares, _nobody

@@ -14,9 +14,9 @@ learner's own sampling probabilities, and `ratio` = s1 / s2, which becomes 0 off
 Guesses of what each move is worth serve as control variates (VR-MCCFR, Schmid et al. 2019), with l(ha) / l(h) as the probability
 that a was drawn at h; a rate of 0 gives the samples of the paper.
 
-An information state that a simulation meets first is added to the memory, at most one before the target and one from there on.
-Where nothing is remembered a playout policy moves, whose odds cancel as well. What is added begins with regrets by which
-it moves as the policy does; how large they are says how soon it may think otherwise.
+An information state with a choice that a simulation meets first is added to the memory, at most one before the target and one from
+there on. Where nothing is remembered a playout policy moves, whose odds cancel as well. What is added begins with regrets by
+which it moves as the policy does; how large they are says how soon it may think otherwise.
 
 Targeted samples count the more the rarer the target is: all updates are multiplied by w = (1 - delta) + delta / P, where P is
 the target's probability under the present strategies, estimated by the mean of s2 / s1 over led simulations. The paper on
@@ -40,14 +40,14 @@ from nebel.core.rng import uniform
 from nebel.core.rule import kernel, rule
 from nebel.core.settings import Settings, setting
 from nebel.core.unfold import look_away
-from nebel.search.memory import NOWHERE, Memory, enter, look_up
+from nebel.search.memory import NOWHERE, Memory, Own, enter, look_up, own
 from nebel.search.target import Target, follow, no_target
 
 OFF, FREE = -1, -2
 """Of a simulation that is not on its way to the target: it strayed; or it has been there, or there is none."""
 
-WAITING, DONE = 0, 1
-"""A simulation waits for a network's opinion, or is at the end of the game."""
+WAITING, DONE, PAST = 0, 1, 2
+"""A simulation waits for a network's opinion, is at the end of the game, or has reached or missed the target."""
 
 UNIFORM, TABLE, NET = "uniform", "table", "net"
 """What moves in playouts."""
@@ -153,6 +153,7 @@ def simulator(game: Game, playout: str, recall: str = PERFECT) -> Any:
     start, turn, moves, play, score, odds = game.rules
     step_on, reached, hopeful = follow(game)
     by_net, by_table, perfect = playout == NET, playout == TABLE, recall == PERFECT
+    asks_by_key = by_table and perfect
     look = look_away if perfect else game.glances[recall].look
     encode = game.encodings[recall].write if by_net else no_encoding
 
@@ -169,6 +170,8 @@ def simulator(game: Game, playout: str, recall: str = PERFECT) -> Any:
     def move_on(f: Record, s: Record, who: int, move: int) -> None:
         f.seen[0] = f.seen[1] = 0
         play(s, move, f.seen)
+        if f.playout and not asks_by_key:
+            return
         if who >= 0:
             f.keys[who] = remember_move(f.keys[who], move)
         f.keys[0] = remember_sight(f.keys[0], f.seen[0])
@@ -186,27 +189,30 @@ def simulator(game: Game, playout: str, recall: str = PERFECT) -> Any:
         return at if at >= 0 and hopeful(t, spare[0], at) else OFF
 
     @rule
-    def add(m: Memory, f: Record, who: int, n: int, knobs: Any) -> int:
+    def add(o: Own, f: Record, who: int, n: int, knobs: Any) -> int:
         """Remember the information state at hand, of which the playout policy's odds are known."""
-        k = f.search
-        place = enter(m, k, f.keys[who], n, KINDS)
+        place = enter(o, f.keys[who], n, KINDS)
         f.grown = 1
         if f.at < 0:
             f.playout = 1
         if place != NOWHERE and (by_net or by_table):
             for i in range(n):
-                m.pool[k, place + i] = (FIRST_REGRET + knobs[5]) * f.odds[i]
+                o.pool[place + i] = (FIRST_REGRET + knobs[5]) * f.odds[i]
         return place
 
     @rule
-    def opinion(f: Record, s: Record, shares: Any, who: int, n: int) -> None:
-        """The playout policy's odds."""
-        at = -1
-        if by_table:
-            key: Any = f.keys[who] if perfect else np.int64(look(s, who))
-            at = find(shares[who].keys, key)
+    def by_shares(f: Record, s: Record, shares: Any, who: int, n: int) -> None:
+        """A table's odds, even ones where it says nothing."""
+        key: Any = f.keys[who] if perfect else np.int64(look(s, who))
+        at = find(shares[who].keys, key)
         for i in range(n):
             f.odds[i] = shares[who].share[shares[who].first[at] + i] if at >= 0 else 1.0 / n
+
+    @rule
+    def evenly(f: Record, s: Record, shares: Any, who: int, n: int) -> None:
+        f.odds[:n] = 1.0 / n
+
+    opinion = by_shares if by_table else evenly
 
     @rule
     def listen(f: Record, s: Record, logits: Any) -> None:
@@ -223,10 +229,10 @@ def simulator(game: Game, playout: str, recall: str = PERFECT) -> Any:
         f.asked = 1
 
     @rule
-    def note(m: Memory, f: Record, who: int, n: int, place: int, knobs: Any) -> None:
+    def note(o: Own, f: Record, who: int, n: int, place: int, knobs: Any) -> None:
         """Strategy and odds at an information state that is remembered."""
         d = f.noted
-        scale = 1.0 / match_regrets(m.pool[f.search], place, n, f.gains[d])
+        scale = 1.0 / match_regrets(o.pool, place, n, f.gains[d])
         stray = knobs[0] if who == f.learner else knobs[2]
         for i in range(n):
             f.odds[i] = stray / n + (1.0 - stray) * scale * f.gains[d, i]
@@ -236,8 +242,6 @@ def simulator(game: Game, playout: str, recall: str = PERFECT) -> Any:
     @rule
     def draw(f: Record, s: Record, spare: Any, t: Target, who: int, n: int, u: float) -> int:
         """One of the options, by their odds; on the way to the target by those that lead on."""
-        if f.at < 0:
-            return pick(f.odds, n, u)
         mass = 0.0
         for i in range(n):
             f.then[i] = leads_on(f, s, spare, t, who, f.legal[i])
@@ -254,46 +258,70 @@ def simulator(game: Game, playout: str, recall: str = PERFECT) -> Any:
         return c
 
     @rule
-    def advance(m: Memory, f: Record, s: Record, spare: Any, t: Target, shares: Any, rng: Any, knobs: Any) -> int:
-        """Go on until the end of the game, or until a network must be asked."""
-        while True:
-            who = turn(s)
-            if who == END:
-                return DONE
-            n = moves(s, f.legal)
-            if f.at >= 0 and reached(t, f.at, who):
-                f.at, f.grown = FREE, 0
-            place = NOWHERE
-            if who == CHANCE:
-                odds(s, f.odds)
-            elif not f.playout:
-                place = look_up(m, f.search, f.keys[who])
-            if who >= 0 and place == NOWHERE:
-                if f.playout and not by_net and not by_table:
-                    move_on(f, s, who, f.legal[min(int(uniform(rng) * n), n - 1)])
-                    continue
-                if by_net and not f.asked:
-                    return WAITING
-                if not by_net:
-                    opinion(f, s, shares, who, n)
-                if not f.playout and not f.grown:
-                    place = add(m, f, who, n, knobs)
-            if place != NOWHERE:
-                note(m, f, who, n, place, knobs)
-            c = draw(f, s, spare, t, who, n, uniform(rng))
-            if place != NOWHERE:
-                d = f.noted
-                f.chosen[d], f.chance_of[d], f.mixed_after[d] = c, f.odds[c], mixed(f.ratio, knobs)
-                f.noted += 1
-                if who == f.learner:
-                    f.own *= f.odds[c]
-            f.asked = 0
-            move_on(f, s, who, f.legal[c])
+    def past(f: Record, t: Target, who: int) -> bool:
+        """Has the target been reached, or missed?"""
+        if f.at >= 0 and reached(t, f.at, who):
+            f.at, f.grown = FREE, 0
+        return f.at < 0
 
     @rule
-    def settle(m: Memory, f: Record, s: Record, tally: Any, knobs: Any) -> None:
+    def never(f: Record, t: None, who: int) -> bool:
+        return False
+
+    @rule
+    def draw_freely(f: Record, s: Record, spare: None, t: None, who: int, n: int, u: float) -> int:
+        return pick(f.odds, n, u)
+
+    def advancing(leave: Any, choose: Any) -> Any:
+        """On the way to the target, and without one: what need not be handed on saves half the time."""
+
+        @rule
+        def advance(o: Own, f: Record, s: Record, spare: Any, t: Any, shares: Any, rng: Any, knobs: Any) -> int:
+            """Go on until the end of the game, until a network must be asked, or until there is no target before."""
+            while True:
+                who = turn(s)
+                if who == END:
+                    return DONE
+                n = moves(s, f.legal)
+                if leave(f, t, who):
+                    return PAST
+                place = NOWHERE
+                if who == CHANCE:
+                    odds(s, f.odds)
+                elif f.playout and not by_net and not by_table:
+                    move_on(f, s, who, f.legal[min(int(uniform(rng) * n), n - 1)] if n > 1 else f.legal[0])
+                    continue
+                elif n == 1:
+                    f.odds[0] = 1.0
+                elif not f.playout:
+                    place = look_up(o, f.keys[who])
+                if who >= 0 and n > 1 and place == NOWHERE:
+                    if by_net and not f.asked:
+                        return WAITING
+                    if not by_net:
+                        opinion(f, s, shares, who, n)
+                    if not f.playout and not f.grown:
+                        place = add(o, f, who, n, knobs)
+                if place != NOWHERE:
+                    note(o, f, who, n, place, knobs)
+                c = choose(f, s, spare, t, who, n, uniform(rng))
+                if place != NOWHERE:
+                    d = f.noted
+                    f.chosen[d], f.chance_of[d], f.mixed_after[d] = c, f.odds[c], mixed(f.ratio, knobs)
+                    f.noted += 1
+                    if who == f.learner:
+                        f.own *= f.odds[c]
+                f.asked = 0
+                move_on(f, s, who, f.legal[c])
+
+        return advance
+
+    approach, fly = advancing(past, draw), advancing(never, draw_freely)
+
+    @rule
+    def settle(o: Own, f: Record, s: Record, tally: Any, knobs: Any) -> None:
         """The game is over: learn from it."""
-        k, delta, ratio, pool = f.search, knobs[1], f.ratio, m.pool
+        k, delta, ratio, pool = f.search, knobs[1], f.ratio, o.pool
         tally[k, AVERAGE] = DECAY * tally[k, AVERAGE] + (1.0 - DECAY) * ratio if tally[k, LED] > 0.0 else ratio
         if f.led:
             tally[k, LED] += 1.0
@@ -313,18 +341,18 @@ def simulator(game: Game, playout: str, recall: str = PERFECT) -> Any:
             learning = f.who[d] == f.learner
             stray = 0.0 if learning else knobs[2]
             value *= after / behind  # what lies between was drawn by odds that are not noted
-            held = sign * pool[k, guess + c]
+            held = sign * pool[guess + c]
             child = held + (value - held) * before / (f.chance_of[d] * after)
-            pool[k, guess + c] += knobs[4] * sign * (value - held)
+            pool[guess + c] += knobs[4] * sign * (value - held)
             mean = 0.0
             for i in range(n):
-                estimate = child if i == c else sign * pool[k, guess + i]
+                estimate = child if i == c else sign * pool[guess + i]
                 mean += (stray / n + (1.0 - stray) * scale * f.gains[d, i]) * estimate
             for i in range(n):
                 if learning:
-                    pool[k, place + i] += amount * ((child if i == c else sign * pool[k, guess + i]) - mean)
+                    pool[place + i] += amount * ((child if i == c else sign * pool[guess + i]) - mean)
                 else:
-                    pool[k, place + n + i] += amount * scale * f.gains[d, i]
+                    pool[place + n + i] += amount * scale * f.gains[d, i]
             value, behind = mean, before
 
     @rule
@@ -337,14 +365,12 @@ def simulator(game: Game, playout: str, recall: str = PERFECT) -> Any:
 
     @kernel
     def pump(m: Memory, air: Flights, goals: Goals, shares: Any, rngs: Any, tally: Any, knobs: Any, plan: Any, said: Any, asks: Any) -> int:
-        """Advance all simulations, and begin those that are to do (by search), until each waits for a network or there are none.
-
-        Returns how many wait; what their players know is written to the rows of `asks`. `said`: what the network answered to the
-        rows of the last time, as logits of all moves.
+        """Advance all simulations, and begin those that are to do (by search), until each waits for a network or there are none; returns
+        how many wait. What their players know is written to `asks`; `said`: what the network answered to the last ones, as logits.
         """
-        waiting, each = 0, air.one.size // plan.shape[0]
+        waiting, each, spare = 0, air.one.size // plan.shape[0], air.spare
         for k in range(plan.shape[0]):
-            t = aim_of(goals, k)
+            t, o, rng = aim_of(goals, k), own(m, k), rngs[k]
             aimed = 1 if t.me >= 0 else 0
             for j in range(k * each, (k + 1) * each):
                 f, s = air.one[j], air.state[j]
@@ -355,14 +381,17 @@ def simulator(game: Game, playout: str, recall: str = PERFECT) -> Any:
                     if not f.flying:
                         plan[k, TO_DO] -= 1
                         plan[k, BEGUN] += 1
-                        set_off(f, s, plan[k, BEGUN] & 1, 1 if aimed and uniform(rngs[k]) < knobs[1] else 0, aimed)
-                    if advance(m, f, s, air.spare, t, shares, rngs[k], knobs) == WAITING:
+                        set_off(f, s, plan[k, BEGUN] & 1, 1 if aimed and uniform(rng) < knobs[1] else 0, aimed)
+                    came = approach(o, f, s, spare, t, shares, rng, knobs) if f.at >= 0 else PAST
+                    if came == PAST:
+                        came = fly(o, f, s, None, None, shares, rng, knobs)
+                    if came == WAITING:
                         f.row = waiting
                         asks[waiting, :] = 0.0
                         encode(s, turn(s), asks[waiting])
                         waiting += 1
                         break
-                    settle(m, f, s, tally, knobs)
+                    settle(o, f, s, tally, knobs)
                     f.flying = 0
         return waiting
 
