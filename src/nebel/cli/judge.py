@@ -19,7 +19,7 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument("policy", metavar="POLICY", help="a policy file, uniform, or an agent that thinks, such as oos:10k")
     parser.add_argument("--game", help="the game (a policy file knows its own)")
     parser.add_argument("--by", default="exact", choices=("exact", "abstract"), help="how (default: exact; abstract is optimistic)")
-    parser.add_argument("--patience", type=whole, default=1_000_000_000, metavar="STEPS", help="for judging by beliefs (default: 1e9)")
+    parser.add_argument("--patience", type=whole, default=10_000_000_000, metavar="STEPS", help="for judging by beliefs (default: 1e10)")
     online = parser.add_argument_group("agents that think")
     how = "judge what they found in N matches against themselves (default: what they find in every information state)"
     online.add_argument("--aggregate", type=whole, metavar="N", help=how)

@@ -30,7 +30,7 @@ from nebel.policy.table import Policy, TablePolicy
 
 UNIT = 1e14
 SLACK = 1e-12
-PATIENCE = 1_000_000_000
+PATIENCE = 10_000_000_000
 NO_MOVE = -1
 
 Reals = NDArray[np.float64]
