@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from nebel.core.amounts import read_count
@@ -44,3 +45,9 @@ def whole(text: str) -> int:
         return read_count(text)
     except BadSetting as error:
         raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def method_in(words: Sequence[str], default: str) -> str:
+    """The METHOD of `--with METHOD` or `--with=METHOD`, whose settings are flags too."""
+    named = [words[i + 1] for i, word in enumerate(words[:-1]) if word == "--with"]
+    return next((word.removeprefix("--with=") for word in words if word.startswith("--with=")), next(iter(named), default))

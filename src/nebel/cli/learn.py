@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nebel.cli.flags import add_settings, given
+from nebel.cli.flags import add_settings, given, method_in
+from nebel.cli.places import add_places, check_places, folder_of, keep, refuse_changes
 from nebel.cli.screen import emit, figure, progress_bar, say
-from nebel.cli.solve import folder_of, refuse_changes
 from nebel.core.errors import BadSetting
 
 if TYPE_CHECKING:
@@ -30,20 +28,14 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     )
     parser.add_argument("--seed", type=int, help="the same seed gives the same network, whoever works on it (default: 1)")
     parser.add_argument("--workers", default="1", metavar="N", help="processes that play, or ray:N for a Ray cluster (default: 1)")
-    parser.add_argument("--out", metavar="FILE", type=Path, help="write the network here")
-    parser.add_argument("--run", metavar="FOLDER", type=Path, help="keep settings, metrics, checkpoints and the network here")
-    parser.add_argument("--resume", metavar="FOLDER", nargs="?", const="", help="go on with a run that was stopped or killed")
-    parser.add_argument("--checkpoint-every", type=float, default=60.0, metavar="SECONDS", help="(default: 60)")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    add_places(parser, "network", 60)
     add_settings(parser, Budget, "when to stop (whichever comes first; if no budget is given: 600 seconds)")
-    name = next((words[i + 1] for i, word in enumerate(words[:-1]) if word == "--with"), DEFAULT)
-    method = method_named(next((word[7:] for word in words if word.startswith("--with=")), name))
+    method = method_named(method_in(words, DEFAULT))
     add_settings(parser, METHODS[method], f"settings of {method}")
 
 
 def run(args: argparse.Namespace) -> int:
     from nebel.learn.drive import METHODS, learn, method_named
-    from nebel.policy.io import save_policy
     from nebel.solve.run import Budget, Job
 
     folder, resume = folder_of(args)
@@ -51,10 +43,7 @@ def run(args: argparse.Namespace) -> int:
     settings, limits = given(args, METHODS[method]), given(args, Budget)
     METHODS[method](**settings)
     budget = Budget(**limits) if limits else None
-    if args.checkpoint_every <= 0:
-        raise BadSetting(f"--checkpoint-every {args.checkpoint_every:g} is out of range: it must be greater than 0")
-    if args.out and args.out.is_dir():
-        raise BadSetting(f"--out {args.out} is a folder; give the name of a file")
+    check_places(args)
     if resume:
         job = refuse_changes(args, folder, {"seed": args.seed, "recall": args.recall, "method": args.method, **settings})
     elif not args.game:
@@ -73,11 +62,7 @@ def run(args: argparse.Namespace) -> int:
             if folder:
                 say(f"stopped; nebel learn --resume {folder} goes on from the last checkpoint", to_error=True)
             raise
-    if args.out:
-        save_policy(result.policy, args.out)
-        if not args.run and not args.resume and folder:
-            shutil.rmtree(folder, ignore_errors=True)
-    written = args.out or (folder / "policy.nebel" if folder else None)
+    written = keep(result.policy, args, folder)
     facts: dict[str, Any] = {
         "game": result.job.game,
         "method": result.job.method,

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nebel.cli.flags import add_settings, given
+from nebel.cli.flags import add_settings, given, method_in
+from nebel.cli.places import add_places, check_places, folder_of, keep, refuse_changes
 from nebel.cli.screen import emit, figure, progress_bar, say
 from nebel.core.errors import BadSetting
 
 if TYPE_CHECKING:
     from nebel.judge.certificate import Certificate
-    from nebel.solve.run import Job
 
 
 def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
@@ -29,20 +27,14 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument("--seed", type=int, help="the same seed gives the same result on one thread (default: 1)")
     parser.add_argument("--memory", type=float, metavar="GB", help="how much memory may be used (default: 4)")
     parser.add_argument("--pone", action="store_true", default=None, help="of classic Dark Hex: do not play out sure wins, only know them")
-    parser.add_argument("--out", metavar="FILE", type=Path, help="write the policy here")
-    parser.add_argument("--run", metavar="FOLDER", type=Path, help="keep settings, metrics, checkpoints and the policy here")
-    parser.add_argument("--resume", metavar="FOLDER", nargs="?", const="", help="go on with a run that was stopped or killed")
-    parser.add_argument("--checkpoint-every", type=float, default=10.0, metavar="SECONDS", help="(default: 10)")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    add_places(parser, "policy", 10)
     add_settings(parser, Budget, "when to stop (whichever comes first)")
     add_settings(parser, Curriculum, "from small games to large")
-    name = next((words[i + 1] for i, word in enumerate(words[:-1]) if word == "--with"), "dcfr+")
-    method = method_named(next((word[7:] for word in words if word.startswith("--with=")), name))
+    method = method_named(method_in(words, "dcfr+"))
     add_settings(parser, METHODS[method], f"settings of {method}")
 
 
 def run(args: argparse.Namespace) -> int:
-    from nebel.policy.io import save_policy
     from nebel.solve.curriculum import Curriculum, Stage, solve_family
     from nebel.solve.drive import Result, solve
     from nebel.solve.run import Budget, Job, Progress
@@ -60,10 +52,7 @@ def run(args: argparse.Namespace) -> int:
         raise BadSetting("--carry-regrets and --carry-average are for a --curriculum, for example --curriculum hp=1..5")
     if args.memory is not None and not args.memory > 0:
         raise BadSetting(f"--memory {args.memory:g} is out of range: it must be greater than 0")
-    if args.checkpoint_every <= 0:
-        raise BadSetting(f"--checkpoint-every {args.checkpoint_every:g} is out of range: it must be greater than 0")
-    if args.out and args.out.is_dir():
-        raise BadSetting(f"--out {args.out} is a folder; give the name of a file")
+    check_places(args)
     if resume:
         job = refuse_changes(args, folder, {**_asked(args), "method": args.method and method, **settings, **curriculum})
     elif not args.game:
@@ -96,11 +85,7 @@ def run(args: argparse.Namespace) -> int:
             if folder:
                 say(f"stopped; nebel solve --resume {folder} goes on from the last checkpoint", to_error=True)
             raise
-    if args.out:
-        save_policy(result.policy, args.out)
-        if not args.run and not args.resume and folder:
-            shutil.rmtree(folder, ignore_errors=True)
-    written = args.out or (folder / "policy.nebel" if folder else None)
+    written = keep(result.policy, args, folder)
     facts: dict[str, Any] = {
         "game": result.job.game,
         "method": result.job.method,
@@ -160,34 +145,8 @@ def _stage_text(facts: dict[str, Any]) -> str:
     return f"{facts['stage']}: {facts['iterations']:,} iterations in {facts['seconds']:.2f} s, {known}"
 
 
-def folder_of(args: argparse.Namespace) -> tuple[Path | None, bool]:
-    """The run's folder: as given, else beside the policy file, for as long as the run is not finished."""
-    if args.resume:
-        if args.run and Path(args.resume) != args.run:
-            raise BadSetting(f"--run {args.run} and --resume {args.resume} name two folders; give one")
-        return Path(args.resume), True
-    return args.run or (args.out.with_name(args.out.name + ".run") if args.out else None), args.resume is not None
-
-
 def _asked(args: argparse.Namespace) -> dict[str, Any]:
     return {name: getattr(args, name) for name in ("recall", "seed", "memory", "pone")}
-
-
-def refuse_changes(args: argparse.Namespace, folder: Path | None, asked: dict[str, Any]) -> Job:
-    """A resumed run keeps its settings; saying them again is fine, changing them is not."""
-    from nebel.core.registry import load
-    from nebel.solve.run import Folder
-
-    if folder is None:
-        raise BadSetting("--resume needs to know the run: --resume FOLDER, or the --run or --out of the first time")
-    held, _ = Folder(folder).job()
-    if args.game and load(args.game).string != held.game:
-        raise BadSetting(f"the run in {folder} is about {held.game}, not {args.game}")
-    for name, value in asked.items():
-        before = {**dataclasses.asdict(held), **held.settings, **(held.curriculum or {})}.get(name)
-        if value is not None and value != before and not (name == "recall" and value == "imperfect"):
-            raise BadSetting(f"the run in {folder} has {name} {before}, not {value}; leave it out to go on, or start a new run")
-    return held
 
 
 def _size_report(method: str, sizing: Any, pace: float, iterations: int | None) -> str:
