@@ -16,7 +16,7 @@ try:
     import torch
     from torch import nn
 except ImportError as error:  # the rest of the library does without
-    raise BadSetting("learning takes torch; install it with: pip install 'nebel[learn]'") from error
+    raise BadSetting("learning takes torch; install it with: pip install 'torch>=2.13,<2.14'") from error
 
 MOMENTS = ("exp_avg", "exp_avg_sq", "step")
 """What Adam remembers of a parameter."""

@@ -63,7 +63,7 @@ class Ray:
         try:
             import ray
         except ImportError as error:
-            raise BadSetting("--workers ray:N takes Ray; install it with: pip install 'nebel[ray]'") from error
+            raise BadSetting("--workers ray:N takes Ray; install it with: pip install ray") from error
         self._ray, self.count = ray, count
         joined = "RAY_ADDRESS" in os.environ
         options: dict[str, Any] = {} if joined else {"num_cpus": count, "include_dashboard": False}
