@@ -11,6 +11,7 @@ import pytest
 from nebel.cli import main
 from nebel.core.tree import grow
 from nebel.judge.best_response import Judge, Verdict
+from nebel.judge.exact import judge
 from nebel.judge.guarantee import guarantee
 from nebel.policy.notation import parse, parse_expression
 from nebel.policy.strategy import SHIPPED, Strategy, follow, read_strategy, shipped
@@ -230,6 +231,15 @@ def test_guarantees_are_those_of_the_tree(body: str, rows: int, player: str) -> 
     assert guarantee(made).wins == pytest.approx((1 - lost) / 2, abs=1e-9)
 
 
+def test_a_strategy_for_one_player_is_judged_by_beliefs_as_on_the_tree() -> None:
+    made = strategy("play = {a1 (b1, a2 ~ (!), !), b1 (a1, b2 ~ (!), !)}", 3, 2)
+    policy = made.policy_with_memory()
+    found = judge(made.game, policy, limit=100)
+    assert found.means == "beliefs"
+    assert found.verdict.best_response == pytest.approx(verdict(policy, made).best_response, abs=1e-9)
+    assert found.verdict.value == pytest.approx(verdict(policy, made).value, abs=1e-9)
+
+
 def test_the_guarantee_of_s2_is_that_of_the_paper() -> None:
     """Section 3.4: 0.625 against the true best response."""
     assert guarantee(read_strategy("s2")).wins == pytest.approx(0.625, abs=1e-9)
@@ -251,5 +261,9 @@ def test_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["strategy", str(file), "--check"]) == 1
     assert "x./o. after a1 a2 taken: nothing answers the collision" in capsys.readouterr().out
     assert main(["strategy", str(file), "--out", out]) == 2
+    file.write_text("rows: 3\ncols: 2\nplayer: black\nplay = {a1 (b1, a2 ~ (!), !), b1 (a1, b2 ~ (!), !)}\n")
+    assert main(["strategy", str(file), "--out", out]) == 0
+    assert "perfect recall" in capsys.readouterr().out  # the order of moves counts
+    assert main(["strategy", str(file), "--recall", "board", "--out", out]) == 2
     assert main(["strategy", "nothing"]) == 2
     assert "there are s1, s2" in capsys.readouterr().err

@@ -22,7 +22,7 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument("--check", action="store_true", help="draw the boards that are unanswered or answered in two ways")
     parser.add_argument("--guarantee", action="store_true", help="how often it wins at least: an exact best response, for small strategies")
     parser.add_argument("--out", metavar="POLICY", help="write the policy")
-    parser.add_argument("--recall", default="board", choices=("board", "perfect"), help="what the policy remembers (default: board)")
+    parser.add_argument("--recall", choices=("board", "perfect"), help="what the policy remembers (default: board if that suffices)")
     parser.add_argument("--blend", action="store_true", help="board recall: average answers that differ by the order of moves")
     parser.add_argument("--print", action="store_true", help="print the strategy back, without its comments")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
@@ -35,7 +35,8 @@ def run(args: argparse.Namespace) -> int:
 
     strategy = read_strategy(args.file)
     if args.out:
-        policy = strategy.policy_with_memory() if args.recall == "perfect" else strategy.policy(args.blend)
+        recall = args.recall or ("perfect" if strategy.disputed and not args.blend else "board")
+        policy = strategy.policy_with_memory() if recall == "perfect" else strategy.policy(args.blend)
         save_policy(policy, args.out)
     wins = None
     if args.guarantee:
