@@ -178,7 +178,7 @@ def test_kuhn_is_learned() -> None:
 def test_what_cannot_be_learned_is_refused() -> None:
     for job, words in (
         (Job("kuhn", "exit-oos", settings={"hidden": "128-x"}), "--hidden 128-x is not understood"),
-        (Job("liars_dice", "exit-oos"), "no encoding for networks"),
+        (Job("cheat:1", "exit-oos", recall="general"), "no encoding for networks"),
         (Job("kuhn", "cfr+"), "no method 'cfr.'; methods that learn: exit-oos"),
         (Job("kuhn", "exit-oos", recall="board"), "has no recall 'board'"),
     ):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy import int64
 
 from nebel.core.errors import UnknownGame
-from nebel.core.game import CHANCE, END, Bot, Game, Glance, Record, Rules, record
+from nebel.core.game import CHANCE, END, Bot, Encoding, Game, Glance, Record, Rules, record
 from nebel.core.rng import fold
 from nebel.core.rule import rule
 from nebel.games.cheat_box import Box, putting
@@ -261,6 +261,30 @@ def cheat(
         own, other = min(s.hp[player], known_hp), min(s.hp[1 - player], known_hp)
         return fold(fold(fold(s.past, s.hand[player]), own), other) & KEY
 
+    told = kinds + ranks if by_card else 2
+    table_size = told + in_play + most + 3
+
+    @rule
+    def encode(s: Record, player: int, out: Any) -> None:
+        """What memoryless players know. Their cards and the rank on, or how many cards of that rank and in all; whether they are to answer;
+        by number: the other's cards, and those of the claim."""
+        held = s.hand[player]
+        if by_card:
+            for i in range(kinds):
+                out[i] = of_rank(held, i) / suits if alike else holds(held, units[i])
+            out[kinds + s.rank] = 1.0
+        else:
+            out[0], out[1] = of_rank(held, s.rank) / suits, count(held) / in_play
+        out[told] = 1.0 if s.last else 0.0
+        out[told + 1 + count(s.hand[1 - player])] = 1.0
+        out[told + in_play + 2 + s.claim] = 1.0
+
+    @rule
+    def encode_health(s: Record, player: int, out: Any) -> None:
+        encode(s, player, out)
+        if hp is not None:
+            out[table_size], out[table_size + 1] = s.hp[player] / hp, s.hp[1 - player] / hp
+
     def move_name(move: int) -> str:
         said = deck.text(packs[move]) if move < len(packs) else "+".join(map(str, numbers[move])) if move < believe else ""
         return said or ("believe" if move == believe else "challenge")
@@ -356,6 +380,7 @@ def cheat(
             "history-aware": glance(history_aware, "hand, and the history of numbers of cards and challenges"),
             "general": glance(general, "history-aware, and both players' health points"),
         },
+        encodings={"memoryless": Encoding(table_size, encode), "hp-aware": Encoding(table_size + 2, encode_health)},
         liken=lambda other: likeness(box, Box.of(other.options)),
         bots={"heuristic": Bot(heuristic, "remembers every card it saw; challenges what cannot be true")},
         view=view,

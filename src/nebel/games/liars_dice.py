@@ -11,11 +11,14 @@ import numpy as np
 from numpy import int64
 
 from nebel.core.errors import UnknownGame
-from nebel.core.game import CHANCE, END, Clues, Game, Record, Rules, openly, record
+from nebel.core.game import CHANCE, END, Clues, Encoding, Game, Record, Rules, openly, record
+from nebel.core.recall import PERFECT
 from nebel.core.rule import rule
 from nebel.games.table import cup, die, seats, table, words
 
 MOST_ROLLS, MOST_BIDS = 10_000, 1_000
+WORD = 63
+"""Bits that a whole number holds."""
 
 
 def liars_dice(dice: int = 1, faces: int = 6) -> Game:
@@ -30,12 +33,14 @@ def liars_dice(dice: int = 1, faces: int = 6) -> Game:
     # A roll is one chance outcome: which of a player's dice shows what makes no difference.
     chances = np.array([factorial(dice) / prod(map(factorial, Counter(roll).values())) / faces**dice for roll in rolls])
     matching = np.array([[sum(shown in (face, faces) for shown in roll) for face in range(1, faces + 1)] for roll in rolls])
+    shows = np.array([[roll.count(face) for face in range(1, faces + 1)] for roll in rolls])
     roll_count = len(rolls)
     said = 1 + roll_count  # what can be seen: the own roll (1 + roll), or what the other player said (said + move)
 
     @rule
     def start(s: Record) -> None:
         s.roll[:] = -1
+        s.made[:] = 0
         s.bid = -1
         s.turn = CHANCE
         s.caller = -1
@@ -73,6 +78,7 @@ def liars_dice(dice: int = 1, faces: int = 6) -> Game:
             s.turn = END
         else:
             s.bid = move
+            s.made[move // WORD] |= 1 << move % WORD
             s.turn = 1 - s.turn
 
     @rule
@@ -80,6 +86,18 @@ def liars_dice(dice: int = 1, faces: int = 6) -> Game:
         face = s.bid % faces
         true = matching[s.roll[0], face] + matching[s.roll[1], face] > s.bid // faces
         return 1.0 if true == (s.caller == 1) else -1.0
+
+    @rule
+    def encode(s: Record, player: int, out: Any) -> None:
+        """How many dice show each face; the bids that I made, and those of the other (they rise, and player 0 begins); the seat."""
+        for face in range(faces):
+            out[face] = shows[s.roll[player], face] / dice
+        bidder = 0
+        for bid in range(s.bid + 1):
+            if s.made[bid // WORD] >> (bid % WORD) & 1:
+                out[faces + (0 if bidder == player else bids) + bid] = 1.0
+                bidder = 1 - bidder
+        out[faces + 2 * bids] = player
 
     @rule
     def hopeful(s: Record, me: int, events: Any, at: int, end: int) -> bool:
@@ -119,7 +137,7 @@ def liars_dice(dice: int = 1, faces: int = 6) -> Game:
         return table([row(top), ("bid", bid + called), row(bottom)])
 
     return Game(
-        state=record(roll=(int64, 2), bid=int64, turn=int64, caller=int64),
+        state=record(roll=(int64, 2), made=(int64, bids // WORD + 1), bid=int64, turn=int64, caller=int64),
         rules=Rules(start, turn, moves, play, score, odds),
         actions=bids + 1,
         outcomes=roll_count,
@@ -128,6 +146,7 @@ def liars_dice(dice: int = 1, faces: int = 6) -> Game:
         outcome_name=roll_name,
         sight_name=sight,
         clues=Clues(hopeful, public=openly),
+        encodings={PERFECT: Encoding(faces + 2 * bids + 1, encode)},
         view=view,
         svg=svg,
     )

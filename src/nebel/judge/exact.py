@@ -60,7 +60,7 @@ def _by_beliefs(game: Game, policy: Policy, patience: int) -> Judgement:
 
 
 def _as_glance(game: Game, policy: Policy, players: tuple[int, ...]) -> tuple[Game, Policy]:
-    """Beliefs are over states, so what a policy with perfect recall remembers has to be part of them; a side without a table needs nothing."""
+    """Beliefs are over states, so what a policy with perfect recall remembers has to be part of them; without a table that is nothing."""
     if isinstance(policy, TablePolicy) and policy.recall == PERFECT:
         return remembering(game, tuple(p for p in players if len(policy.shares[p].keys))), replace(policy, recall=MEMORY)
     return game, policy

@@ -20,7 +20,8 @@ from nebel.policy.net import NetPolicy
 from nebel.policy.table import Policy, Reals, TablePolicy, Uniform
 from nebel.search import memory
 from nebel.search.budget import spend
-from nebel.search.oos import KINDS, NET, TABLE, TO_DO, UNIFORM, WEIGHTINGS, OosSettings, flights, goals, simulator
+from nebel.search.flights import flights, goals
+from nebel.search.oos import KINDS, NET, TABLE, TO_DO, UNIFORM, WEIGHTINGS, OosSettings, simulator
 from nebel.search.target import events_of, in_rules, public_events_of, to_move
 
 ROOM = 2e9

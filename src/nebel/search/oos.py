@@ -16,7 +16,8 @@ that a was drawn at h; a rate of 0 gives the samples of the paper.
 
 An information state with a choice that a simulation meets first is added to the memory, at most one before the target and one from
 there on. Where nothing is remembered a playout policy moves, whose odds cancel as well. What is added begins with regrets by
-which it moves as the policy does; how large they are says how soon it may think otherwise.
+which it moves as the policy does; how large they are, in lessons of that information state (`trust`), says how soon it may think
+otherwise.
 
 Targeted samples count the more the rarer the target is: all updates are multiplied by w = (1 - delta) + delta / P, where P is
 the target's probability under the present strategies, estimated by the mean of s2 / s1 over led simulations. The paper on
@@ -28,11 +29,11 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from nebel.core.game import CHANCE, END, Game, Record, record
+from nebel.core.game import CHANCE, END, Game, Record
 from nebel.core.keys import find
 from nebel.core.recall import PERFECT, blank_memory, remember_move, remember_sight
 from nebel.core.regret import match_regrets, pick
@@ -40,8 +41,9 @@ from nebel.core.rng import uniform
 from nebel.core.rule import kernel, rule
 from nebel.core.settings import Settings, setting
 from nebel.core.unfold import look_away
+from nebel.search.flights import Flights, Goals
 from nebel.search.memory import NOWHERE, Memory, Own, enter, look_up, own
-from nebel.search.target import Target, follow, no_target
+from nebel.search.target import Target, follow
 
 OFF, FREE = -1, -2
 """Of a simulation that is not on its way to the target: it strayed; or it has been there, or there is none."""
@@ -80,65 +82,15 @@ class OosSettings(Settings):
                           choices=("information", "public", "none"))  # fmt: skip
     rate: float = setting(0.1, "how fast guesses of what moves are worth are corrected, which make samples less noisy (0: none)",
                           low=0.0, high=1.0)  # fmt: skip
-    trust: float = setting(0.0, "in a table or network that moves in playouts: with how much regret new information states follow it",
-                           low=0.0)  # fmt: skip
+    trust: float = setting(0.0, "in a table or network that moves in playouts: new information states follow it as if so many simulations"
+                           " had found it right", low=0.0)  # fmt: skip
     weighting: str = setting("steady", "of led simulations: by the mean of s2/s1, as the paper by that of s1/s2, or not",
                              choices=WEIGHTINGS)  # fmt: skip
-
-
-class Flights(NamedTuple):
-    """Simulations under way."""
-
-    state: Any  # by simulation: the game's
-    one: Any  # by simulation: all else about it
-    spare: Any  # one state to try options in
-
-
-def flights(game: Game, searches: int, each: int) -> Flights:
-    """Room for `each` simulations at a time in so many searches. Compiled code counts who refers to an array, and not who to a record:
-    so a simulation is one."""
-    whole, real, depth, width = np.int64, np.float64, game.depth + 1, game.width
-    kind = record(
-        search=whole, learner=whole, led=whole, flying=whole,
-        keys=(whole, 2),  # what each player remembers
-        at=whole,  # events of the target that have come about, or OFF or FREE
-        ratio=real, own=real,
-        grown=whole,  # has an information state been added?
-        playout=whole,  # nothing more is looked up
-        asked=whole,  # the network's opinion has come
-        row=whole,  # where it is asked for, or NOWHERE
-        legal=(whole, width), odds=(real, width), kept=(real, width), then=(whole, width), seen=(whole, 2),
-        noted=whole,  # how many decisions are noted here:
-        who=(whole, depth), place=(whole, depth), count=(whole, depth), chosen=(whole, depth),
-        own_before=(real, depth), mixed_before=(real, depth), mixed_after=(real, depth),  # mixed: delta * ratio + 1 - delta
-        chance_of=(real, depth),  # of what was chosen
-        scale=(real, depth), gains=(real, (depth, width)),  # scale times gains: the strategy
-    )  # fmt: skip
-    one = np.zeros(searches * each, kind).view(np.recarray)
-    one["search"], one["row"] = np.repeat(np.arange(searches), each), NOWHERE
-    return Flights(game.blank(searches * each), one, game.blank(1))
 
 
 @rule
 def no_encoding(s: Record, player: int, out: Any) -> None:
     """Where no network is asked."""
-
-
-class Goals(NamedTuple):
-    """The targets of several searches."""
-
-    me: Any  # by search; -1: none
-    events: Any  # by search
-    length: Any
-    memo: Any  # by search
-    room: Target  # whose other fields serve all of them
-
-
-def goals(game: Game, searches: int, public: bool) -> Goals:
-    room = no_target(game)._replace(public=int(public))
-    events = np.zeros((searches, 2 * game.depth + 2), np.int64)
-    memo = np.zeros((searches, room.memo.size), np.int64)
-    return Goals(np.full(searches, -1, np.int64), events, np.zeros(searches, np.int64), memo, room)
 
 
 @rule
@@ -197,7 +149,7 @@ def simulator(game: Game, playout: str, recall: str = PERFECT) -> Any:
             f.playout = 1
         if place != NOWHERE and (by_net or by_table):
             for i in range(n):
-                o.pool[place + i] = (FIRST_REGRET + knobs[5]) * f.odds[i]
+                o.pool[place + i] = FIRST_REGRET * f.odds[i]
         return place
 
     @rule
@@ -319,6 +271,12 @@ def simulator(game: Game, playout: str, recall: str = PERFECT) -> Any:
     approach, fly = advancing(past, draw), advancing(never, draw_freely)
 
     @rule
+    def confide(pool: Any, place: int, n: int, trust: float) -> None:
+        """At the first lesson of an information state: what was advised gets regrets, on the scale of what is learned there."""
+        if 0.0 < np.sum(pool[place : place + n]) < 2 * FIRST_REGRET:
+            pool[place : place + n] *= trust / FIRST_REGRET
+
+    @rule
     def settle(o: Own, f: Record, s: Record, tally: Any, knobs: Any) -> None:
         """The game is over: learn from it."""
         k, delta, ratio, pool = f.search, knobs[1], f.ratio, o.pool
@@ -348,6 +306,8 @@ def simulator(game: Game, playout: str, recall: str = PERFECT) -> Any:
             for i in range(n):
                 estimate = child if i == c else sign * pool[guess + i]
                 mean += (stray / n + (1.0 - stray) * scale * f.gains[d, i]) * estimate
+            if learning and knobs[5] > 0.0:
+                confide(pool, place, n, knobs[5] * amount)
             for i in range(n):
                 if learning:
                     pool[place + i] += amount * ((child if i == c else sign * pool[guess + i]) - mean)
