@@ -16,7 +16,7 @@ from nebel.core.rng import generator, uniform
 from nebel.core.rule import kernel
 from nebel.core.state import State
 from nebel.search import target as targets
-from nebel.search.target import events_of, follow, public_events_of, target
+from nebel.search.target import events_of, follow, public_events_of, room_for, searches, target
 
 GOOFSPIELS = [
     f"goofspiel(cards={cards},{options})"
@@ -81,15 +81,21 @@ class Enumeration:
         return alive
 
 
+def asking(game: Game, common: bool = False) -> Callable[..., bool]:
+    """Whether there is a way, by the rules without compiling them."""
+    _, _, hopeful, own_room = follow(game, common)
+    return lambda aims, room, s, at: hopeful(aims[0], own_room(room, 0), s, at)
+
+
 def compare(game: Game, state: State, public: bool, hopeful: Callable[..., bool]) -> int:
     """Of how many states of all continuations the rule was asked."""
-    aim = target(game, state, state.turn, public)
+    aims, room = target(game, state, state.turn, public), room_for(game)
     found = Enumeration(state, state.turn, public).found
     assert found[-1][2]  # the start
     with np.errstate(over="ignore"):
         for position, at, alive in found:
-            assert hopeful(aim, position[0], at) == alive, (state, position[0], at)
-    assert aim.gave_up() == 0
+            assert hopeful(aims, room, position[0], at) == alive, (state, position[0], at)
+    assert room.gave_up() == 0
     return len(found)
 
 
@@ -104,34 +110,34 @@ def check(game: Game, hopeful: Callable[..., bool], public: bool = False, enough
 @pytest.mark.parametrize("string", GAMES)
 def test_hope_is_exact(string: str) -> None:
     game = load(string)
-    check(game, follow(game).hopeful)
+    check(game, asking(game))
 
 
 @pytest.mark.parametrize("string", [*GOOFSPIELS[5:7], SHUFFLED[0], *DARK_HEX[6:12], "leduc"])
 def test_the_search_alone_is_exact_too(string: str) -> None:
     game = load(string)
-    check(game, follow(replace(game, clues=Clues(essence=game.clues.essence))).hopeful, games=2)
+    check(game, asking(replace(game, clues=Clues(essence=game.clues.essence))), games=2)
 
 
 @pytest.mark.parametrize("string", ["kuhn", "leduc", "liars_dice(faces=2)", *GOOFSPIELS[:4], SHUFFLED[0], *DARK_HEX[:6], "cheat:1"])
 def test_hope_for_what_is_public_is_exact(string: str) -> None:
     game = load(string)
-    check(game, follow(game).hopeful, public=True, enough=1000, games=2)
+    check(game, asking(game, common=True), public=True, enough=1000, games=2)
 
 
 @pytest.mark.parametrize("string", ["kuhn", "goofspiel(cards=3,order=random)", "dark_hex:2x3"])
 def test_compiled_code_says_the_same(string: str) -> None:
     game = load(string)
-    rule = follow(game).hopeful
+    rule, own_room = follow(game)[2:]
 
     @kernel
-    def hopeful(aim: Any, states: Any, at: int) -> bool:
-        return rule(aim, states[0], at)
+    def hopeful(aims: Any, room: Any, states: Any, at: int) -> bool:
+        return rule(aims[0], own_room(room, 0), states[0], at)
 
-    def ask(aim: Any, record: Any, at: int) -> bool:
+    def ask(aims: Any, room: Any, record: Any, at: int) -> bool:
         states = game.blank(1)
         states[0] = record
-        return hopeful(aim, states, at)
+        return hopeful(aims, room if searches(game, False) else None, states, at)
 
     check(game, ask, games=2)
 
@@ -150,7 +156,7 @@ def test_events_are_what_is_folded_into_memory(string: str) -> None:
 def test_following_the_true_history_reaches_the_target() -> None:
     game = load("goofspiel:4")
     state = game.start().play("0 1 2 2 3")
-    aim, (step, reached, _) = target(game, state, 1), follow(game)
+    aim, (step, reached, _, _) = target(game, state, 1)[0], follow(game)
     at = 0
     for move in state.steps:
         assert not reached(aim, at, move.turn)
@@ -163,10 +169,10 @@ def test_a_search_that_gives_up_says_so(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(targets, "PATIENCE", 5)
     game = load("goofspiel:6")
     state = game.start().play("5 4 4 3 3 2 2 1")
-    aim = target(game, state, 0)
+    room = room_for(game)
     with np.errstate(over="ignore"):
-        assert follow(replace(game, clues=Clues())).hopeful(aim, game.begin()[0], 0)
-        assert aim.gave_up() == 1
+        assert asking(replace(game, clues=Clues()))(target(game, state, 0), room, game.begin()[0], 0)
+        assert room.gave_up() == 1
 
 
 def test_only_the_player_to_move_has_a_target() -> None:
@@ -179,4 +185,4 @@ def test_games_that_do_not_say_what_is_public_are_refused() -> None:
     game = replace(load("kuhn"), clues=Clues())
     state = game.start().play("Q K")
     with pytest.raises(BadSetting, match="does not say what is public"):
-        target(game, state, 0, public=True)
+        target(game, state, 0, common=True)

@@ -189,25 +189,29 @@ def goofspiel(
                 held ^= int64(1) << mine
             else:
                 return False
-        return enough(won, held) and enough(reflected(lost), reflected(held))
+        return enough(won, held, False) and enough(lost, held, True)
 
     @rule
-    def reflected(numbers: Any) -> Any:
-        turned = int64(0)
-        for i in range(cards):
-            turned |= (numbers >> i & 1) << (cards - 1 - i)
-        return turned
-
-    @rule
-    def enough(bids: Any, held: Any) -> bool:
-        """Is there a card below each of these bids, another for each?"""
-        spare = 0
-        for i in range(cards):
-            spare -= bids >> i & 1
-            if spare < 0:
+    def enough(bids: Any, held: Any, above: bool) -> bool:
+        """Is there a card below (or above) each of these bids, another for each?"""
+        wanted = ones(bids) if above else 1
+        while bids:
+            lowest = bids & -bids
+            if ones(held & (~(2 * lowest - 1) if above else lowest - 1)) < wanted:
                 return False
-            spare += held >> i & 1
+            wanted += -1 if above else 1
+            bids ^= lowest
         return True
+
+    @rule
+    def ones(bits: Any) -> int:
+        """How many bits are set."""
+        bits -= bits >> 1 & 0x5555555555555555
+        bits = (bits & 0x3333333333333333) + (bits >> 2 & 0x3333333333333333)
+        bits = bits + (bits >> 4) & 0x0F0F0F0F0F0F0F0F
+        bits += bits >> 8
+        bits += bits >> 16
+        return (bits + (bits >> 32)) & 127
 
     @rule
     def essence(s: Record) -> None:

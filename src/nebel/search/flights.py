@@ -8,7 +8,7 @@ import numpy as np
 
 from nebel.core.game import Game, record
 from nebel.search.memory import NOWHERE
-from nebel.search.target import Target, no_target
+from nebel.search.target import Room, no_targets, room_for, searches
 
 
 class Flights(NamedTuple):
@@ -47,15 +47,9 @@ def flights(game: Game, searches: int, each: int) -> Flights:
 class Goals(NamedTuple):
     """The targets of several searches."""
 
-    me: Any  # by search; -1: none
-    events: Any  # by search
-    length: Any
-    memo: Any  # by search
-    room: Target  # whose other fields serve all of them
+    aims: Any
+    room: Room | None
 
 
-def goals(game: Game, searches: int, public: bool) -> Goals:
-    room = no_target(game)._replace(public=int(public))
-    events = np.zeros((searches, 2 * game.depth + 2), np.int64)
-    memo = np.zeros((searches, room.memo.size), np.int64)
-    return Goals(np.full(searches, -1, np.int64), events, np.zeros(searches, np.int64), memo, room)
+def goals(game: Game, count: int, common: bool) -> Goals:
+    return Goals(no_targets(game, count), room_for(game, count) if searches(game, common) else None)

@@ -23,7 +23,7 @@ from nebel.core.rng import fold, generator, uniform
 from nebel.core.rule import kernel, rule
 from nebel.core.state import State
 from nebel.core.words import digest, words_of
-from nebel.search.target import Target, always_hopeful, follow, in_rules, target
+from nebel.search.target import Room, always_hopeful, follow, in_rules, room_for, searches, target
 
 ROOM, FIRST_ROOM = 1 << 17, 1 << 12
 """Nodes of the graph: at most, unless told otherwise, and those that it gets at first."""
@@ -120,7 +120,7 @@ def drawing(game: Game) -> Any:
 def _unfolding(game: Game) -> Any:
     """Fills a graph with all histories that agree with a target; returns how many nodes there are, or TOO_MANY."""
     start, turn, moves, play, _, odds = game.rules
-    step, reached, _ = follow(game)
+    step, reached, _, _ = follow(game)
     hopeful, essence, width = game.clues.hopeful or always_hopeful, game.clues.essence, game.width
 
     @rule
@@ -137,8 +137,9 @@ def _unfolding(game: Game) -> Any:
                 set_bounds(ways, node, luck, weight[node])
 
     @kernel
-    def unfold(t: Target, ways: Ways, states: Any, words: Any, at: Any, table: Any, weight: Any, luck: Any) -> int:
+    def unfold(aims: Any, ways: Ways, states: Any, words: Any, at: Any, table: Any, weight: Any, luck: Any) -> int:
         legal, chances, seen, mask = np.zeros(width, np.int64), np.ones(width), np.zeros(2, np.int64), table.shape[0] - 1
+        t = aims[0]
         start(states[0])
         nodes, edges, node, depth, deeper = 1, 0, 0, 0, 1  # the nodes from `deeper` on are a move further from the start
         while node < nodes:
@@ -158,7 +159,7 @@ def _unfolding(game: Game) -> Any:
                 seen[0] = seen[1] = 0
                 play(states[nodes], legal[i], seen)
                 then = step(t, at[node], who, legal[i], seen)
-                if then < 0 or not hopeful(states[nodes], t.me, t.events, then, t.events.size):
+                if then < 0 or not hopeful(states[nodes], t.me, t.events, then, t.length):
                     continue
                 essence(states[nodes])
                 key = fold(fold(digest(words, nodes), then), depth)
@@ -183,13 +184,13 @@ def _unfolding(game: Game) -> Any:
 def _wandering(game: Game) -> Any:
     """Finds histories that agree with a target, and the logarithm of each one's weight over its probability of being found."""
     start, turn, moves, play, _, odds = game.rules
-    step, reached, hopeful = follow(game)
+    step, reached, hopeful, own_room = follow(game)
     width = game.width
 
     @kernel
-    def wander(t: Target, states: Any, paths: Any, lengths: Any, weights: Any, rng: Any, tries: int) -> int:
+    def wander(aims: Any, every: Room | None, states: Any, paths: Any, lengths: Any, weights: Any, rng: Any, tries: int) -> int:
         legal, kept, seen = np.zeros(width, np.int64), np.ones(width), np.zeros(2, np.int64)
-        then, found = np.zeros(width, np.int64), 0
+        then, found, t, room = np.zeros(width, np.int64), 0, aims[0], own_room(every, 0)
         for _ in range(tries):
             start(states[0])
             length, at, weight = 0, 0, 0.0
@@ -205,7 +206,7 @@ def _wandering(game: Game) -> Any:
                     seen[0] = seen[1] = 0
                     play(states[1], legal[i], seen)
                     then[i] = step(t, at, who, legal[i], seen)
-                    if then[i] < 0 or not hopeful(t, states[1], then[i]):
+                    if then[i] < 0 or not hopeful(t, room, states[1], then[i]):
                         kept[i] = 0.0
                     total += kept[i]
                 if total <= 0.0:  # where nobody could tell in time that there is no way
@@ -260,10 +261,11 @@ class Hidden:
 
     def _wander(self, rng: NDArray[np.int64]) -> Ways:
         paths, lengths, weights = np.zeros((WALKS, self.game.depth + 1), np.int64), np.zeros(WALKS, np.int64), np.zeros(WALKS)
-        found = _wandering(self.game)(self._aim, self.game.blank(2), paths, lengths, weights, rng, 4 * WALKS)
+        room = room_for(self.game) if searches(self.game, False) else None
+        found = _wandering(self.game)(self._aim, room, self.game.blank(2), paths, lengths, weights, rng, 4 * WALKS)
         if not found or not lengths[0]:
             raise TooLarge(
-                f"{self.game.string}: too much may be hidden from player {self._aim.me} here, and in {4 * WALKS} tries no history was found"
+                f"{self.game.string}: too much may be hidden from player {self._aim.me[0]}; in {4 * WALKS} tries no history was found"
             )
         return _bundle([path[:n].tolist() for path, n in zip(paths[:found], lengths, strict=False)], weights[:found])
 

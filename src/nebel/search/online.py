@@ -22,7 +22,7 @@ from nebel.search import memory
 from nebel.search.budget import spend
 from nebel.search.flights import flights, goals
 from nebel.search.oos import KINDS, NET, TABLE, TO_DO, UNIFORM, WEIGHTINGS, OosSettings, simulator
-from nebel.search.target import events_of, in_rules, public_events_of, to_move
+from nebel.search.target import events_of, in_rules, public_events_of, take_aim, to_move
 
 ROOM = 2e9
 """Bytes that searches may fill."""
@@ -51,9 +51,10 @@ class Searches:
         s = self.settings
         kind, recall, self._shares, self._ask = _playouts(self.game, self.policy)
         each = together if kind == NET else 1
-        self._pump = simulator(self.game, kind, recall)
+        common = s.target == "public"
+        self._pump = simulator(self.game, kind, recall, common)
         self._flights = flights(self.game, count, each)
-        self._goals = goals(self.game, count, s.target == "public")
+        self._goals = goals(self.game, count, common)
         self._memory = memory.blank(count, KINDS * self.game.width)
         self._rngs = np.array([generator(seed, k) for k in range(count)])
         self._tally, self._plan = np.zeros((count, 3)), np.zeros((count, 2), np.int64)
@@ -75,8 +76,7 @@ class Searches:
         if luck is not None:
             self._rngs[k], self._plan[k] = luck, 0
         memory.forget(self._memory, k)
-        self._goals.me[k] = -1
-        self._goals.length[k] = 0
+        self._goals.aims[k].me = -1
         self._tally[k] = 0.0
 
     def nodes(self, k: int = 0) -> int:
@@ -86,19 +86,20 @@ class Searches:
     @property
     def gave_up(self) -> int:
         """How often nobody could say in time whether a move leads to the target."""
-        return self._goals.room.gave_up()
+        return self._goals.room.gave_up() if self._goals.room else 0
 
     def aim(self, state: State, k: int = 0) -> None:
         """Lead simulations to what the player to move knows."""
         me = to_move(state)
         if self.settings.target == "none":
             return
-        g = self._goals
+        t, room = self._goals.aims[k], self._goals.room
         events = public_events_of(state) if self.settings.target == "public" else events_of(state, me)
-        n = len(events)
-        if g.length[k] == n and g.me[k] == me and np.array_equal(g.events[k, :n], events):
+        if t.me == me and np.array_equal(t.events[: t.length], events):
             return
-        g.me[k], g.length[k], g.events[k, :n], g.memo[k] = me if n else -1, n, events, 0
+        take_aim(t, me if len(events) else -1, events)
+        if room:
+            room.memo[k] = 0
         self._tally[k] = 0.0
 
     def simulate(self, todo: NDArray[np.int64]) -> None:

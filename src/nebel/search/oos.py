@@ -43,7 +43,7 @@ from nebel.core.settings import Settings, setting
 from nebel.core.unfold import look_away
 from nebel.search.flights import Flights, Goals
 from nebel.search.memory import NOWHERE, Memory, Own, enter, look_up, own
-from nebel.search.target import Target, follow
+from nebel.search.target import follow
 
 OFF, FREE = -1, -2
 """Of a simulation that is not on its way to the target: it strayed; or it has been there, or there is none."""
@@ -99,11 +99,11 @@ def mixed(ratio: float, knobs: Any) -> float:
 
 
 @functools.lru_cache(maxsize=32)
-def simulator(game: Game, playout: str, recall: str = PERFECT) -> Any:
-    """A kernel that simulates; `recall` is that of the playouts' policy. Knobs are (epsilon, delta, gamma, number of the weighting,
-    rate, trust)."""
+def simulator(game: Game, playout: str, recall: str = PERFECT, common: bool = False) -> Any:
+    """A kernel that simulates; `recall` is that of the playouts' policy; `common`: targets are what all know. Knobs are (epsilon, delta,
+    gamma, number of the weighting, rate, trust)."""
     start, turn, moves, play, score, odds = game.rules
-    step_on, reached, hopeful = follow(game)
+    step_on, reached, hopeful, own_room = follow(game, common)
     by_net, by_table, perfect = playout == NET, playout == TABLE, recall == PERFECT
     asks_by_key = by_table and perfect
     look = look_away if perfect else game.glances[recall].look
@@ -130,15 +130,15 @@ def simulator(game: Game, playout: str, recall: str = PERFECT) -> Any:
         f.keys[1] = remember_sight(f.keys[1], f.seen[1])
 
     @rule
-    def leads_on(f: Record, s: Record, spare: Any, t: Target, who: int, move: int) -> int:
+    def leads_on(f: Record, s: Record, spare: Any, t: Record, room: Any, who: int, move: int) -> int:
         """How many events of the target have come about after a move; OFF if it leads astray."""
-        if who == t.me and t.public == 0 and t.events[f.at] != 2 * move + 1:
+        if who == t.me and not common and t.events[f.at] != 2 * move + 1:
             return OFF
         spare[0] = s
         f.seen[0] = f.seen[1] = 0
         play(spare[0], move, f.seen)
         at = step_on(t, f.at, who, move, f.seen)
-        return at if at >= 0 and hopeful(t, spare[0], at) else OFF
+        return at if at >= 0 and hopeful(t, room, spare[0], at) else OFF
 
     @rule
     def add(o: Own, f: Record, who: int, n: int, knobs: Any) -> int:
@@ -192,11 +192,11 @@ def simulator(game: Game, playout: str, recall: str = PERFECT) -> Any:
         f.own_before[d], f.mixed_before[d] = f.own, mixed(f.ratio, knobs)
 
     @rule
-    def draw(f: Record, s: Record, spare: Any, t: Target, who: int, n: int, u: float) -> int:
+    def draw(f: Record, s: Record, spare: Any, t: Record, room: Any, who: int, n: int, u: float) -> int:
         """One of the options, by their odds; on the way to the target by those that lead on."""
         mass = 0.0
         for i in range(n):
-            f.then[i] = leads_on(f, s, spare, t, who, f.legal[i])
+            f.then[i] = leads_on(f, s, spare, t, room, who, f.legal[i])
             f.kept[i] = f.odds[i] if f.then[i] >= 0 else 0.0
             mass += f.kept[i]
         if mass <= 0.0:  # only where nobody could say what leads on
@@ -210,7 +210,7 @@ def simulator(game: Game, playout: str, recall: str = PERFECT) -> Any:
         return c
 
     @rule
-    def past(f: Record, t: Target, who: int) -> bool:
+    def past(f: Record, t: Record, who: int) -> bool:
         """Has the target been reached, or missed?"""
         if f.at >= 0 and reached(t, f.at, who):
             f.at, f.grown = FREE, 0
@@ -221,14 +221,14 @@ def simulator(game: Game, playout: str, recall: str = PERFECT) -> Any:
         return False
 
     @rule
-    def draw_freely(f: Record, s: Record, spare: None, t: None, who: int, n: int, u: float) -> int:
+    def draw_freely(f: Record, s: Record, spare: None, t: None, room: None, who: int, n: int, u: float) -> int:
         return pick(f.odds, n, u)
 
     def advancing(leave: Any, choose: Any) -> Any:
         """On the way to the target, and without one: what need not be handed on saves half the time."""
 
         @rule
-        def advance(o: Own, f: Record, s: Record, spare: Any, t: Any, shares: Any, rng: Any, knobs: Any) -> int:
+        def advance(o: Own, f: Record, s: Record, spare: Any, t: Any, room: Any, shares: Any, rng: Any, knobs: Any) -> int:
             """Go on until the end of the game, until a network must be asked, or until there is no target before."""
             while True:
                 who = turn(s)
@@ -256,7 +256,7 @@ def simulator(game: Game, playout: str, recall: str = PERFECT) -> Any:
                         place = add(o, f, who, n, knobs)
                 if place != NOWHERE:
                     note(o, f, who, n, place, knobs)
-                c = choose(f, s, spare, t, who, n, uniform(rng))
+                c = choose(f, s, spare, t, room, who, n, uniform(rng))
                 if place != NOWHERE:
                     d = f.noted
                     f.chosen[d], f.chance_of[d], f.mixed_after[d] = c, f.odds[c], mixed(f.ratio, knobs)
@@ -315,14 +315,6 @@ def simulator(game: Game, playout: str, recall: str = PERFECT) -> Any:
                     pool[place + n + i] += amount * scale * f.gains[d, i]
             value, behind = mean, before
 
-    @rule
-    def aim_of(goals: Goals, k: int) -> Target:
-        r = goals.room
-        return Target(
-            goals.me[k], r.public, goals.events[k, : goals.length[k]], r.states, r.words, r.legal, r.count, r.tried, r.at, r.name, r.seen,
-            goals.memo[k], r.counts,
-        )  # fmt: skip
-
     @kernel
     def pump(m: Memory, air: Flights, goals: Goals, shares: Any, rngs: Any, tally: Any, knobs: Any, plan: Any, said: Any, asks: Any) -> int:
         """Advance all simulations, and begin those that are to do (by search), until each waits for a network or there are none; returns
@@ -330,7 +322,7 @@ def simulator(game: Game, playout: str, recall: str = PERFECT) -> Any:
         """
         waiting, each, spare = 0, air.one.size // plan.shape[0], air.spare
         for k in range(plan.shape[0]):
-            t, o, rng = aim_of(goals, k), own(m, k), rngs[k]
+            t, room, o, rng = goals.aims[k], own_room(goals.room, k), own(m, k), rngs[k]
             aimed = 1 if t.me >= 0 else 0
             for j in range(k * each, (k + 1) * each):
                 f, s = air.one[j], air.state[j]
@@ -342,9 +334,9 @@ def simulator(game: Game, playout: str, recall: str = PERFECT) -> Any:
                         plan[k, TO_DO] -= 1
                         plan[k, BEGUN] += 1
                         set_off(f, s, plan[k, BEGUN] & 1, 1 if aimed and uniform(rng) < knobs[1] else 0, aimed)
-                    came = approach(o, f, s, spare, t, shares, rng, knobs) if f.at >= 0 else PAST
+                    came = approach(o, f, s, spare, t, room, shares, rng, knobs) if f.at >= 0 else PAST
                     if came == PAST:
-                        came = fly(o, f, s, None, None, shares, rng, knobs)
+                        came = fly(o, f, s, None, None, None, shares, rng, knobs)
                     if came == WAITING:
                         f.row = waiting
                         asks[waiting, :] = 0.0

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nebel.core.errors import BadSetting
-from nebel.core.game import END, BaseGame, Game, Record
+from nebel.core.game import END, BaseGame, Game, Record, record
 from nebel.core.rng import fold
 from nebel.core.rule import rule
 from nebel.core.state import State
@@ -35,13 +35,15 @@ GAVE_UP, STEPS = 0, 1
 """What a target counts: states of which the search could not tell, and its steps."""
 
 
-class Target(NamedTuple):
-    """What compiled code gets: the events, and room for the search."""
+Aims = Any
+"""Records of targets: `me`, who is to move when it is reached (-1: there is none), and the `length` first of `events`. Compiled code
+counts who refers to an array, and not who to a record, and targets are handed on and on."""
 
-    me: int  # who is to move when the target is reached; -1: there is no target
-    public: int  # 1: only what all know counts
-    events: Any
-    states: Any  # by depth of the search
+
+class Room(NamedTuple):
+    """Of the search."""
+
+    states: Any  # by its depth
     words: Any  # the same memory
     legal: Any
     count: Any
@@ -49,7 +51,7 @@ class Target(NamedTuple):
     at: Any  # how many events have come about
     name: Any
     seen: Any
-    memo: Any  # at the place that a key's digits give: the key, and in its last two bits the answer
+    memo: Any  # by target; at the place that a key's digits give: the key, and in its last two bits the answer
     counts: Any
 
     def gave_up(self) -> int:
@@ -62,25 +64,27 @@ class Follow(NamedTuple):
 
     step(t, at, mover, move, seen)  how many events have come about after a step, if it was `at` before; -1: it contradicts the target
     reached(t, at, turn)            is this the target?
-    hopeful(t, s, at)               is there a way from s to the target, when `at` events have come about?
+    hopeful(t, room, s, at)         is there a way from s to the target, when `at` events have come about?
+    own_room(room, k)               that of target k; None if it takes no search to tell, and then there need be none
     """
 
     step: Any
     reached: Any
     hopeful: Any
+    own_room: Any
 
 
 @rule
-def match(events: Any, at: int, event: int) -> int:
+def match(t: Record, at: int, event: int) -> int:
     """How many events have come about after this one (0: none)."""
     if event == 0 or at < 0:
         return at
-    return at + 1 if at < events.size and events[at] == event else -1
+    return at + 1 if at < t.length and t.events[at] == event else -1
 
 
 @rule
-def reached(t: Target, at: int, turn: int) -> bool:
-    return at == t.events.size and turn == t.me
+def reached(t: Record, at: int, turn: int) -> bool:
+    return at == t.length and turn == t.me
 
 
 @rule
@@ -105,92 +109,102 @@ def keep(memo: Any, name: Any, said: int) -> None:
     memo[name & (memo.size - 1)] = name & ~3 | said
 
 
+@rule
+def no_room(room: None, k: int) -> None:
+    return None
+
+
+@rule
+def room_of(room: Room, k: int) -> Room:
+    r = room
+    return Room(r.states, r.words, r.legal, r.count, r.tried, r.at, r.name, r.seen, r.memo[k], r.counts)
+
+
 @functools.lru_cache(maxsize=32)
-def follow(game: Game) -> Follow:
+def follow(game: Game, common: bool = False) -> Follow:
+    """Towards what a player knows or, `common`, what all know."""
     _, turn, moves, play, _, _ = game.rules
-    told, essence, public, exact = game.clues
-    sure, may_be = told is not None and exact, told or always_hopeful
+    told, essence, public, _ = game.clues
+    may_be = told if told and not common else always_hopeful
     known = public or nothing_public
 
     @rule
-    def step(t: Target, at: int, mover: int, move: int, seen: Any) -> int:
-        if t.public:
-            return match(t.events, at, 2 * known(mover, seen[0], seen[1]))
+    def step(t: Record, at: int, mover: int, move: int, seen: Any) -> int:
+        if common:
+            return match(t, at, 2 * known(mover, seen[0], seen[1]))
         if mover == t.me:
-            at = match(t.events, at, 2 * move + 1)
-        return match(t.events, at, 2 * seen[t.me])
+            at = match(t, at, 2 * move + 1)
+        return match(t, at, 2 * seen[t.me])
 
     @rule
-    def forced(t: Target, d: int, who: int, move: int) -> bool:
-        """Is it known that something else was done here?"""
-        return who == t.me and t.public == 0 and t.events[t.at[d]] != 2 * move + 1
-
-    @rule
-    def enter(t: Target, d: int) -> int:
+    def enter(t: Record, r: Room, d: int) -> int:
         """Look at the state that the search has come to: the answer, or 0 if its options must be tried."""
-        who = turn(t.states[d])
-        if reached(t, t.at[d], who):
+        who = turn(r.states[d])
+        if reached(t, r.at[d], who):
             return YES
-        if who == END or (t.public == 0 and not may_be(t.states[d], t.me, t.events, t.at[d], t.events.size)):
+        if who == END or not may_be(r.states[d], t.me, t.events, r.at[d], t.length):
             return NO
-        essence(t.states[d])
-        t.name[d] = fold(digest(t.words, d), t.at[d])
-        t.count[d], t.tried[d] = moves(t.states[d], t.legal[d]), 0
-        return answer(t.memo, t.name[d])
+        essence(r.states[d])
+        r.name[d] = fold(digest(r.words, d), r.at[d])
+        r.count[d], r.tried[d] = moves(r.states[d], r.legal[d]), 0
+        return answer(r.memo, r.name[d])
 
     @rule
-    def descend(t: Target, d: int) -> bool:
+    def descend(t: Record, r: Room, d: int) -> bool:
         """Try the next option that contradicts nothing; False if there is none."""
-        who = turn(t.states[d])
-        while t.tried[d] < t.count[d]:
-            move = t.legal[d, t.tried[d]]
-            t.tried[d] += 1
-            if forced(t, d, who, move):
+        who = turn(r.states[d])
+        while r.tried[d] < r.count[d]:
+            move = r.legal[d, r.tried[d]]
+            r.tried[d] += 1
+            if who == t.me and not common and t.events[r.at[d]] != 2 * move + 1:  # it is known that something else was done here
                 continue
-            t.states[d + 1] = t.states[d]
-            t.seen[0] = t.seen[1] = 0
-            play(t.states[d + 1], move, t.seen)
-            t.at[d + 1] = step(t, t.at[d], who, move, t.seen)
-            if t.at[d + 1] >= 0:
+            r.states[d + 1] = r.states[d]
+            r.seen[0] = r.seen[1] = 0
+            play(r.states[d + 1], move, r.seen)
+            r.at[d + 1] = step(t, r.at[d], who, move, r.seen)
+            if r.at[d + 1] >= 0:
                 return True
         return False
 
     @rule
-    def search(t: Target, s: Record, at: int) -> bool:
-        t.states[0], t.at[0] = s, at
+    def search(t: Record, r: Room, s: Record, at: int) -> bool:
+        r.states[0], r.at[0] = s, at
         d, steps = 0, 0
-        said = enter(t, 0)
+        said = enter(t, r, 0)
         if said != 0:
             return said != NO
         while d >= 0:
-            if not descend(t, d):
-                keep(t.memo, t.name[d], NO)
+            if not descend(t, r, d):
+                keep(r.memo, r.name[d], NO)
                 d -= 1
                 continue
             steps += 1
             d += 1
-            said = enter(t, d)
+            said = enter(t, r, d)
             if said == 0 and steps >= PATIENCE:
                 said = MAYBE
             if said == NO:
                 d -= 1
             elif said != 0:
                 break
-        t.counts[STEPS] += steps
+        r.counts[STEPS] += steps
         if d < 0:
             return False
-        t.counts[GAVE_UP] += said == MAYBE
+        r.counts[GAVE_UP] += said == MAYBE
         for e in range(d if said == YES else 1):
-            keep(t.memo, t.name[e], said)
+            keep(r.memo, r.name[e], said)
         return True
 
     @rule
-    def hopeful(t: Target, s: Record, at: int) -> bool:
-        if sure and t.public == 0:
-            return may_be(s, t.me, t.events, at, t.events.size)
-        return search(t, s, at)
+    def tell(t: Record, r: None, s: Record, at: int) -> bool:
+        return may_be(s, t.me, t.events, at, t.length)
 
-    return Follow(step, reached, hopeful)
+    return Follow(step, reached, search, room_of) if searches(game, common) else Follow(step, reached, tell, no_room)
+
+
+def searches(game: Game, common: bool) -> bool:
+    """Does it take a search to find out from where a target can be reached?"""
+    return common or game.clues.hopeful is None or not game.clues.exact
 
 
 def events_of(state: State, me: int) -> Events:
@@ -225,25 +239,34 @@ def to_move(state: State) -> int:
     return state.turn
 
 
-def no_target(game: Game) -> Target:
-    return _target(game, -1, 0, np.zeros(0, np.int64))
-
-
-def target(game: Game, state: State, me: int, public: bool = False) -> Target:
+def target(game: Game, state: State, me: int, common: bool = False) -> Aims:
     """What player `me`, who is to move, knows in this state, or what all know."""
     if to_move(state) != me:
         raise BadSetting(f"player {me} is not to move after {state.moves_text() or 'no moves'}: a target is what the player to move knows")
-    return _target(game, me, int(public), public_events_of(state) if public else events_of(state, me))
+    one = no_targets(game, 1)
+    take_aim(one[0], me, public_events_of(state) if common else events_of(state, me))
+    return one
 
 
-def _target(game: Game, me: int, public: int, events: Events) -> Target:
+def no_targets(game: Game, count: int) -> Aims:
+    aims = np.zeros(count, record(me=np.int64, length=np.int64, events=(np.int64, 2 * game.depth + 2))).view(np.recarray)
+    aims.me = -1
+    return aims
+
+
+def take_aim(t: Record, me: int, events: Events) -> None:
+    t.me, t.length = me, len(events)
+    t.events[: len(events)] = events
+
+
+def room_for(game: Game, targets: int = 1) -> Room:
     depth = game.depth + 2
 
     def longs(*shape: int) -> NDArray[np.int64]:
         return np.zeros(shape, np.int64)
 
     states = np.asarray(game.blank(depth))
-    return Target(
-        me, public, events, states, words_of(states), longs(depth, game.width), longs(depth), longs(depth), longs(depth), longs(depth),
-        longs(2), longs(ANSWERS), longs(2),
+    return Room(
+        states, words_of(states), longs(depth, game.width), longs(depth), longs(depth), longs(depth), longs(depth), longs(2),
+        longs(targets, ANSWERS), longs(2),
     )  # fmt: skip
