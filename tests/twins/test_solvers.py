@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.long
 SCRIPT = Path(__file__).with_name("solver_checksums.py")
 
 

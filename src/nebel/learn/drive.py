@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nebel.core.errors import BadFile, BadSetting, TooLarge
+from nebel.core.errors import BadSetting, TooLarge
 from nebel.core.game import Game
 from nebel.core.recall import PERFECT
 from nebel.core.registry import load
@@ -24,7 +24,7 @@ from nebel.policy.io import save_policy
 from nebel.policy.net import NetPolicy
 from nebel.policy.table import Uniform
 from nebel.search.target import in_rules
-from nebel.solve.run import Budget, Folder, Job
+from nebel.solve.run import Budget, Folder, Job, enter
 from nebel.solve.settings import as_dict
 
 METHODS = {"exit-oos": ExitOosSettings}
@@ -85,32 +85,23 @@ def learn(
 ) -> Learned:
     """Learn to play a game. With a folder the run can be killed at any moment and resumed to the same result."""
     budget = budget or Budget(seconds=DEFAULT_SECONDS)
-    run, then = Folder(folder) if folder else None, ""
-    if resume:
-        if run is None:
-            raise BadSetting("--resume needs the folder of the run: --run FOLDER (or --resume FOLDER)")
-        job, then = run.job()
+    entry = enter(job, folder, resume)
+    job, run = entry.job, entry.run
     game = in_rules(load(job.game))
+    entry.check(game)
     recall = resolve_recall(game, job.recall)
     if recall == PERFECT and recall not in game.encodings:
         recall = next(iter(game.encodings), recall)
     job = replace(job, game=game.string, method=method_named(job.method), recall=recall)
     settings = METHODS[job.method](**job.settings)
     job = replace(job, settings=as_dict(settings))
-    if then and then != game.fingerprint:
-        raise BadFile(f"the rules of {job.game} have changed since the run in {folder} began; start a new one")
     crew = hire(workers)
     try:
         learner = ExitOos(game, job.recall, settings, job.seed, crew)
         yardstick = Yardstick(game)
         if budget.until is not None and "exploitability" not in yardstick.measure(learner.policy({})):
             raise TooLarge(f"{job.game} is too large to judge exactly, so --until cannot be met; give --iterations or --seconds")
-        before = 0.0
-        if run and not resume:
-            run.begin(job, game.fingerprint)
-        elif run:
-            before = run.restore(learner)
-        loop = _Loop(learner, yardstick, budget, run, progress, before, checkpoint_every)
+        loop = _Loop(learner, yardstick, budget, run, progress, entry.begin(job, game, learner), checkpoint_every)
         loop.run()
     finally:
         crew.close()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nebel.core.errors import BadFile, BadSetting, TooLarge
+from nebel.core.errors import BadSetting, TooLarge
 from nebel.core.game import BaseGame
 from nebel.core.registry import load
 from nebel.core.state import resolve_recall
@@ -24,7 +24,7 @@ from nebel.solve.double_oracle import MET, DoubleOracle
 from nebel.solve.heritage import Heritage
 from nebel.solve.maximin import Maximin
 from nebel.solve.merged import MergedStates
-from nebel.solve.run import Budget, Folder, Job, Progress, Solver
+from nebel.solve.run import Budget, Folder, Job, Progress, Solver, enter
 from nebel.solve.sampled import Sampled
 from nebel.solve.settings import METHODS, DoubleOracleSettings, MaximinSettings, Sampling, as_dict, method_named
 from nebel.solve.size import GIGABYTE, Sizing, size_up
@@ -97,17 +97,12 @@ def solve(
     """Solve a game, perhaps from what was learned in a smaller one. With a folder the run can be killed at any moment and resumed
     to the same result."""
     budget = budget or Budget()
-    run = Folder(folder) if folder else None
-    then = ""
-    if resume:
-        if run is None:
-            raise BadSetting("--resume needs the folder of the run: --run FOLDER (or --resume FOLDER)")
-        job, then = run.job()
+    entry = enter(job, folder, resume)
+    job, run = entry.job, entry.run
     game = load(job.game)
+    entry.check(game)
     job = replace(job, game=game.string, method=method_named(job.method), recall=resolve_recall(game, job.recall))
     job = replace(job, settings=as_dict(METHODS[job.method](**job.settings)))
-    if then and then != game.fingerprint:
-        raise BadFile(f"the rules of {job.game} have changed since the run in {folder} began; start a new one")
     if job.pone:
         pruned.check(game, job.recall, job.memory)
     played = pruned.pruned(game) if job.pone else game
@@ -123,12 +118,7 @@ def solve(
         budget = hour if isinstance(solver, (DoubleOracle, Maximin)) else Budget(seconds=10.0, until=1e-6 if judge else None)
     if budget.until is not None and judge is None:
         raise TooLarge(f"{job.game} is too large to judge exactly, so --until cannot be met; give --iterations or --seconds")
-    before = 0.0
-    if run and not resume:
-        run.begin(job, game.fingerprint)
-    elif run:
-        before = run.restore(solver)
-    clock = _Loop(solver, judge, budget, run, progress, before, checkpoint_every)
+    clock = _Loop(solver, judge, budget, run, progress, entry.begin(job, game, solver), checkpoint_every)
     verdict = clock.run(lambda pace: sized(sizing, pace))
     facts = {"method": job.method, "settings": job.settings, "seed": job.seed, "iterations": solver.iterations}
     policy = solver.policy({**facts, "pone": job.pone})

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nebel.core.errors import BadFile, BadSetting
+from nebel.core.game import BaseGame
 from nebel.core.settings import Settings, setting
 from nebel.judge.best_response import Verdict
 from nebel.policy.io import read_arrays, write_arrays
@@ -118,6 +119,36 @@ class Folder:
         """A line of metrics.jsonl; it must say after how many iterations."""
         with (self.path / "metrics.jsonl").open("a") as file:
             file.write(json.dumps(row) + "\n")
+
+
+class Entry(NamedTuple):
+    """How a run is entered: a new one, with or without a folder, or one that goes on."""
+
+    job: Job
+    run: Folder | None
+    then: str  # the fingerprint of the rules when it began, if it goes on
+
+    def check(self, game: BaseGame) -> None:
+        if self.run and self.then and self.then != game.fingerprint:
+            raise BadFile(f"the rules of {game.string} have changed since the run in {self.run.path} began; start a new one")
+
+    def begin(self, job: Job, game: BaseGame, solver: Resumable) -> float:
+        """Write the job down, or bring the solver to where the run was; returns the solving time so far."""
+        if self.run and self.then:
+            return self.run.restore(solver)
+        if self.run:
+            self.run.begin(job, game.fingerprint)
+        return 0.0
+
+
+def enter(job: Job, folder: Path | None, resume: bool) -> Entry:
+    run = Folder(folder) if folder else None
+    if not resume:
+        return Entry(job, run, "")
+    if run is None:
+        raise BadSetting("--resume needs the folder of the run: --run FOLDER (or --resume FOLDER)")
+    job, then = run.job()
+    return Entry(job, run, then)
 
 
 def _iterations_of(line: str) -> float:

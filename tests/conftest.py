@@ -1,0 +1,9 @@
+"""The longest tests go first, so that nobody waits for one at the end while the other cores have nothing left to do."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
