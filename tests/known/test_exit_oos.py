@@ -125,7 +125,7 @@ def test_playouts_by_a_network_go_by_its_odds(string: str, moves: str) -> None:
 
 
 def task(game: Game, net: NetPolicy, first: int, games: int) -> Task:
-    return Task(game.string, PERFECT, net.layers, OosSettings(), 20, 7, first, games)
+    return Task(game.string, PERFECT, net.layers, OosSettings(), 20, 2.0, 7, first, games)
 
 
 def test_what_comes_of_a_task_depends_on_the_task_alone() -> None:

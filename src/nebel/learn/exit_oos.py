@@ -30,13 +30,17 @@ SIDE_BY_SIDE = 16
 class ExitOosSettings(OosSettings):
     """How the expert searches, and how the network learns."""
 
+    trust: float = setting(500.0, "how much the expert relies on the network: new information states follow it as if so many simulations"
+                           " had found it right; in the order of --simulations", low=0.0)  # fmt: skip
     simulations: int = setting(1000, "of the expert, before each move", low=1)
+    stride: float = setting(2.0, "how far a lesson goes: the network's odds of a move times exp(this * what the move is worth more); 0: the"
+                            " lesson is the average strategy of the search", low=0.0)  # fmt: skip
     games: int = setting(32, "of self-play in an iteration", low=1)
-    steps: int = setting(128, "of gradient descent in an iteration", low=1)
+    steps: int = setting(32, "of gradient descent in an iteration", low=1)
     batch: int = setting(256, "experiences in a step", low=1)
     learning_rate: float = setting(1e-3, "of Adam", low=1e-8, high=1.0)
     hidden: str = setting("128-128-64", "sizes of the network's hidden layers")
-    room: int = setting(400_000, "experiences that the reservoir holds", low=1)
+    room: int = setting(8000, "experiences that the reservoir holds", low=1)
     decay: float = setting(2.0, "when the reservoir is full a new experience is kept with probability 1/decay at least", low=1.0)
 
 
@@ -78,9 +82,9 @@ class ExitOos:
         search = OosSettings(**{field.name: getattr(s, field.name) for field in fields(OosSettings)})
         starts = range(0, s.games, SIDE_BY_SIDE)
         layers = self.net.layers()
+        lessons = (search, s.simulations, s.stride)
         return [
-            Task(self.game.string, self.recall, layers, search, s.simulations, self.seed, first + at, min(SIDE_BY_SIDE, s.games - at))
-            for at in starts
+            Task(self.game.string, self.recall, layers, *lessons, self.seed, first + at, min(SIDE_BY_SIDE, s.games - at)) for at in starts
         ]
 
     def policy(self, facts: dict[str, Any]) -> NetPolicy:

@@ -38,6 +38,7 @@ class Task:
     layers: tuple[Layer, ...]
     settings: OosSettings
     simulations: int
+    stride: float
     seed: int
     first: int
     games: int
@@ -64,7 +65,8 @@ def play(task: Task) -> Experience:
         searches.simulate(todo)
         for g in at_work:
             state = states[g]
-            shares = searches.shares(state, 2 * g + state.turn)
+            k = 2 * g + state.turn
+            shares = searches.lesson(state, task.stride, k) if task.stride else searches.shares(state, k)
             book.note(state, shares)
             with np.errstate(over="ignore"):
                 chosen = pick(np.array(list(shares.values())), len(shares), uniform(rngs[g]))

@@ -50,11 +50,12 @@ KEPT = {SMALL: (100, 200, 1000, 2000, 2500), LARGE: (100, 200, 500)}
 """The iterations of the paper's tables."""
 
 SETTINGS: dict[str, dict[str, Any]] = {
-    SMALL: {"simulations": 500, "hidden": "128-64", "trust": 20.0},
-    LARGE: {"simulations": 300, "hidden": "128-128-64", "steps": 256, "trust": 20.0},
+    SMALL: {"simulations": 500, "hidden": "128-64", "trust": 200.0},
+    LARGE: {"simulations": 1000, "hidden": "128-128-64", "trust": 1000.0},
 }
+SECONDS = {SMALL: 600.0, LARGE: 3600.0}
 FULL = Scale(
-    (1000, 5000, 10_000, 100_000), 600.0, {game: Plan(SETTINGS[game], 3600.0, KEPT[game]) for game in KEPT}, 5000, 1000, 1000, "10k"
+    (1000, 5000, 10_000, 100_000), 600.0, {game: Plan(SETTINGS[game], SECONDS[game], KEPT[game]) for game in KEPT}, 5000, 1000, 1000, "10k"
 )
 QUICK = Scale((50, 500), 5.0, {game: Plan({**SETTINGS[game], "simulations": 50}, 10.0, (2,)) for game in KEPT}, 200, 100, 20, "200")
 

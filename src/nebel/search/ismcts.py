@@ -138,7 +138,7 @@ def searcher(game: Game, selection: str) -> Any:
     def remembered(o: Own, f: Trip, who: int, n: int) -> int:
         """Where the information state is kept, perhaps from now on."""
         place = look_up(o, f.keys[who])
-        return place if place != NOWHERE else enter(o, f.keys[who], n, KINDS)
+        return place if place != NOWHERE else enter(o, f.keys[who], KINDS * n)
 
     @kernel
     def search(m: Memory, ways: Ways, f: Trip, rng: Any, knob: float, simulations: int) -> None:

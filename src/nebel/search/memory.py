@@ -2,7 +2,7 @@
 
 Several searches can be kept side by side, each in its own row of the arrays, so that compiled code goes through them together.
 A row of a searcher's pool holds, for an information state with n moves, n numbers of one kind, then n of the next: regrets,
-sums of the average strategy and guesses, or values and visits.
+sums of the average strategy and guesses, or values and visits; more may follow.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ def look_up(o: Own, key: Any) -> int:
 
 
 @rule
-def enter(o: Own, key: Any, n: int, kinds: int) -> int:
-    """Room for `kinds` times n numbers of an information state that `look_up` did not find; NOWHERE if there is none left."""
+def enter(o: Own, key: Any, size: int) -> int:
+    """Room for so many numbers of an information state that `look_up` did not find; NOWHERE if there is none left."""
     slots = o.table.size >> 1
     place = o.counts[POOL]
-    if 4 * o.counts[USED] >= 3 * slots or place + kinds * n > o.pool.size:
+    if 4 * o.counts[USED] >= 3 * slots or place + size > o.pool.size:
         o.counts[REFUSED] += 1
         return NOWHERE
     slot = mix(key) & (slots - 1)
@@ -68,8 +68,8 @@ def enter(o: Own, key: Any, n: int, kinds: int) -> int:
         slot = (slot + 1) & (slots - 1)
     o.table[2 * slot], o.table[2 * slot + 1] = key, place + 1
     o.counts[USED] += 1
-    o.counts[POOL] = place + kinds * n
-    for i in range(place, place + kinds * n):
+    o.counts[POOL] = place + size
+    for i in range(place, place + size):
         o.pool[i] = 0.0
     return place
 
@@ -141,6 +141,13 @@ def numbers(m: Memory, k: int, key: int, n: int) -> tuple[NDArray[np.float64], N
     if place == NOWHERE:
         return None
     return m.pool[k, place : place + n], m.pool[k, place + n : place + 2 * n]
+
+
+def more_numbers(m: Memory, k: int, key: int, at: int, count: int) -> NDArray[np.float64]:
+    """Numbers of an information state that is remembered, from the one `at` on."""
+    with np.errstate(over="ignore"):
+        place = look_up(own(m, k), np.int64(key))
+    return m.pool[k, place + at : place + at + count]
 
 
 def shares(m: Memory, k: int, state: State) -> dict[int, float] | None:

@@ -21,7 +21,7 @@ from nebel.policy.table import Policy, Reals, TablePolicy, Uniform
 from nebel.search import memory
 from nebel.search.budget import spend
 from nebel.search.flights import flights, goals
-from nebel.search.oos import KINDS, NET, TABLE, TO_DO, UNIFORM, WEIGHTINGS, OosSettings, simulator
+from nebel.search.oos import KINDS, MORE, NET, TABLE, TO_DO, UNIFORM, WEIGHTINGS, OosSettings, simulator
 from nebel.search.target import events_of, in_rules, public_events_of, take_aim, to_move
 
 ROOM = 2e9
@@ -55,7 +55,7 @@ class Searches:
         self._pump = simulator(self.game, kind, recall, common)
         self._flights = flights(self.game, count, each)
         self._goals = goals(self.game, count, common)
-        self._memory = memory.blank(count, KINDS * self.game.width)
+        self._memory = memory.blank(count, KINDS * self.game.width + MORE)
         self._rngs = np.array([generator(seed, k) for k in range(count)])
         self._tally, self._plan = np.zeros((count, 3)), np.zeros((count, 2), np.int64)
         numbers = (s.epsilon, s.delta, s.gamma, WEIGHTINGS.index(s.weighting), s.rate, s.trust)
@@ -112,7 +112,7 @@ class Searches:
 
     def _simulate_part(self, todo: NDArray[np.int64]) -> None:
         """As many as the memory gets room for before it is seen how much they needed: a larger table is a slower one."""
-        self._memory = memory.make_room(self._memory, 2 * int(todo.max()), KINDS * self.game.width, int(ROOM))
+        self._memory = memory.make_room(self._memory, 2 * int(todo.max()), KINDS * self.game.width + MORE, int(ROOM))
         self._plan[:, TO_DO] = todo
         tables = (self._memory, self._flights, self._goals, self._shares, self._rngs, self._tally, self._knobs, self._plan)
         with np.errstate(over="ignore"):
@@ -132,6 +132,21 @@ class Searches:
     def shares(self, state: State, k: int = 0) -> dict[int, float]:
         """How often each move would be played: the average strategy, or the playout policy where nothing is known."""
         return memory.shares(self._memory, k, state) or self.policy.probabilities(state)
+
+    def lesson(self, state: State, step: float, k: int = 0) -> dict[int, float]:
+        """The playout policy with each move's odds times exp(step * what it is worth more than what was played), as far as is known."""
+        advised = self.policy.probabilities(state)
+        options, key = list(advised), state.key(state.turn)
+        held = memory.numbers(self._memory, k, key, len(options))
+        if held is None:
+            return advised
+        lessons, confided = memory.more_numbers(self._memory, k, key, KINDS * len(options), MORE)
+        if lessons <= 0.0:
+            return advised
+        odds = np.array(list(advised.values()))
+        gains = (held[0] - confided * odds) / lessons
+        odds *= np.exp(step * (gains - gains.max()))
+        return dict(zip(options, (odds / odds.sum()).tolist(), strict=True))
 
     def on_tree(self, tree: Tree, k: int = 0) -> tuple[Reals, Reals]:
         """The average strategies of both players as far as they are remembered, the playout policy elsewhere."""

@@ -60,8 +60,9 @@ LED, RATIOS, AVERAGE = 0, 1, 2
 TO_DO, BEGUN = 0, 1
 """Of a search: simulations that are to do, and those begun so far; players learn by turns."""
 
-KINDS = 3
-"""Numbers a move: regrets, sums of the average strategy, and guesses of what player 0 gets after it."""
+KINDS, MORE = 3, 2
+"""Numbers a move: regrets, sums of the average strategy, and guesses of what player 0 gets after it. Then two of the information state:
+the weight of its lessons, and the regrets that it was given in advance."""
 
 FIRST_REGRET = 1e-9
 """Enough to move by advice once."""
@@ -143,7 +144,7 @@ def simulator(game: Game, playout: str, recall: str = PERFECT, common: bool = Fa
     @rule
     def add(o: Own, f: Record, who: int, n: int, knobs: Any) -> int:
         """Remember the information state at hand, of which the playout policy's odds are known."""
-        place = enter(o, f.keys[who], n, KINDS)
+        place = enter(o, f.keys[who], KINDS * n + MORE)
         f.grown = 1
         if f.at < 0:
             f.playout = 1
@@ -273,8 +274,9 @@ def simulator(game: Game, playout: str, recall: str = PERFECT, common: bool = Fa
     @rule
     def confide(pool: Any, place: int, n: int, trust: float) -> None:
         """At the first lesson of an information state: what was advised gets regrets, on the scale of what is learned there."""
-        if 0.0 < np.sum(pool[place : place + n]) < 2 * FIRST_REGRET:
+        if trust > 0.0 and 0.0 < np.sum(pool[place : place + n]) < 2 * FIRST_REGRET:
             pool[place : place + n] *= trust / FIRST_REGRET
+            pool[place + KINDS * n + 1] = trust
 
     @rule
     def settle(o: Own, f: Record, s: Record, tally: Any, knobs: Any) -> None:
@@ -306,8 +308,9 @@ def simulator(game: Game, playout: str, recall: str = PERFECT, common: bool = Fa
             for i in range(n):
                 estimate = child if i == c else sign * pool[guess + i]
                 mean += (stray / n + (1.0 - stray) * scale * f.gains[d, i]) * estimate
-            if learning and knobs[5] > 0.0:
+            if learning:
                 confide(pool, place, n, knobs[5] * amount)
+                pool[place + KINDS * n] += amount
             for i in range(n):
                 if learning:
                     pool[place + i] += amount * ((child if i == c else sign * pool[guess + i]) - mean)
