@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from itertools import pairwise
 from pathlib import Path
 
@@ -124,6 +125,23 @@ def test_playouts_by_a_network_go_by_its_odds(string: str, moves: str) -> None:
     assert Judge(tree).verdict(free.on_tree(tree)).exploitability < before / 1.3
 
 
+def test_a_lesson_goes_from_the_advice_towards_what_is_worth_more() -> None:
+    """With a king a bet is called: that is worth 2, and folding -1, whatever the other has."""
+    game = load("kuhn")
+    net, state = network(game), game.start().play("Q K bet")
+    searches = Searches(game, OosSettings(trust=100.0), policy=net, together=4)
+    assert searches.lesson(state, 5.0) == net.probabilities(state)  # nothing is known
+    searches.think(state, simulations=4000)
+    fold, call = net.probabilities(state)
+    before = net.probabilities(state)
+    assert searches.lesson(state, 0.0) == pytest.approx(before)
+    for stride in (0.1, 0.5):
+        after = searches.lesson(state, stride)
+        odds = after[call] / after[fold] / (before[call] / before[fold])
+        assert math.log(odds) == pytest.approx(3 * stride, rel=0.1)
+        assert sum(after.values()) == pytest.approx(1.0)
+
+
 def task(game: Game, net: NetPolicy, first: int, games: int) -> Task:
     return Task(game.string, PERFECT, net.layers, OosSettings(), 20, 2.0, 7, first, games)
 
@@ -170,7 +188,7 @@ def test_a_run_is_the_same_whoever_works_on_it_and_wherever_it_was_killed(tmp_pa
 
 
 def test_kuhn_is_learned() -> None:
-    settings = {"simulations": 300, "games": 32, "steps": 64, "hidden": "32"}
+    settings = {"simulations": 300, "games": 32, "steps": 64, "hidden": "32", "stride": 2.0, "trust": 100.0}
     result = learn(Job("kuhn", "exit-oos", settings=settings), Budget(iterations=15))
     assert result.metrics["exploitability"] < 0.12  # the uniform policy has 0.458
 

@@ -2,7 +2,8 @@
 
 Kitchen, Benedetti. ExIt-OOS: Towards Learning from Planning in Imperfect Information Games. 2018. Where it departs: outcomes
 are encoded as the player to move sees them; samples are weighted by the steadier estimate; new information states of the
-search begin with the network's advice. The expert iteration is synchronous, so a run is the same whoever works on it.
+search begin with the network's advice, and lessons are steps from it (docs/algorithms/exit_oos.md). The expert iteration is
+synchronous, so a run is the same whoever works on it.
 """
 
 from __future__ import annotations
@@ -33,8 +34,10 @@ class ExitOosSettings(OosSettings):
     trust: float = setting(500.0, "how much the expert relies on the network: new information states follow it as if so many simulations"
                            " had found it right; in the order of --simulations", low=0.0)  # fmt: skip
     simulations: int = setting(1000, "of the expert, before each move", low=1)
-    stride: float = setting(2.0, "how far a lesson goes: the network's odds of a move times exp(this * what the move is worth more); 0: the"
+    stride: float = setting(4.0, "how far a lesson goes: the network's odds of a move times exp(this * what the move is worth more); 0: the"
                             " lesson is the average strategy of the search", low=0.0)  # fmt: skip
+    settling: float = setting(10.0, "strides get shorter: after so many iterations by a factor of 1.4, after k times as many by the root of"
+                              " k + 1 (0: they do not)", low=0.0)  # fmt: skip
     games: int = setting(32, "of self-play in an iteration", low=1)
     steps: int = setting(32, "of gradient descent in an iteration", low=1)
     batch: int = setting(256, "experiences in a step", low=1)
@@ -82,7 +85,8 @@ class ExitOos:
         search = OosSettings(**{field.name: getattr(s, field.name) for field in fields(OosSettings)})
         starts = range(0, s.games, SIDE_BY_SIDE)
         layers = self.net.layers()
-        lessons = (search, s.simulations, s.stride)
+        stride = s.stride / (1.0 + self.iterations / s.settling) ** 0.5 if s.settling else s.stride
+        lessons = (search, s.simulations, stride)
         return [
             Task(self.game.string, self.recall, layers, *lessons, self.seed, first + at, min(SIDE_BY_SIDE, s.games - at)) for at in starts
         ]

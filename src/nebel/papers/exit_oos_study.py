@@ -50,8 +50,8 @@ KEPT = {SMALL: (100, 200, 1000, 2000, 2500), LARGE: (100, 200, 500)}
 """The iterations of the paper's tables."""
 
 SETTINGS: dict[str, dict[str, Any]] = {
-    SMALL: {"simulations": 500, "hidden": "128-64", "trust": 200.0},
-    LARGE: {"simulations": 1000, "hidden": "128-128-64", "trust": 1000.0},
+    SMALL: {"simulations": 500, "hidden": "128-64", "trust": 200.0, "stride": 5.0},
+    LARGE: {"simulations": 1000, "hidden": "128-128-64", "trust": 1000.0, "stride": 5.0},
 }
 SECONDS = {SMALL: 600.0, LARGE: 3600.0}
 FULL = Scale(
