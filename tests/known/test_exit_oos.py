@@ -119,7 +119,7 @@ def test_playouts_by_a_network_go_by_its_odds(string: str, moves: str) -> None:
         each.think(state, simulations=50)
         assert each.nodes() > 10
     tree = grow(game)
-    free = Searches(game, OosSettings(target="none"), policy=net)
+    free = Searches(game, OosSettings(target="none", trust=10.0), policy=net)
     before = Judge(tree).verdict(free.on_tree(tree)).exploitability
     free.simulate(np.array([100_000]))
     assert Judge(tree).verdict(free.on_tree(tree)).exploitability < before / 1.3

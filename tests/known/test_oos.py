@@ -150,7 +150,7 @@ def test_samples_are_unbiased(string: str, moves: str, target: str, rate: float)
 def test_playouts_cancel(target: str) -> None:
     game = load("goofspiel:4")
     policy = solve(Job("goofspiel:4", "cfr+"), Budget(iterations=5)).policy
-    searches = Searches(game, OosSettings(target=target, **MILD, gamma=0.0), seed=5, policy=policy)
+    searches = Searches(game, OosSettings(target=target, **MILD, gamma=0.0, trust=0.0), seed=5, policy=policy)
     searches.think(game.start().play("1 2 3"), simulations=100)
     check_samples(searches, policy)
 

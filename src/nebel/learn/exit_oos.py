@@ -31,8 +31,6 @@ SIDE_BY_SIDE = 16
 class ExitOosSettings(OosSettings):
     """How the expert searches, and how the network learns."""
 
-    trust: float = setting(500.0, "how much the expert relies on the network: new information states follow it as if so many simulations"
-                           " had found it right; in the order of --simulations", low=0.0)  # fmt: skip
     simulations: int = setting(1000, "of the expert, before each move", low=1)
     stride: float = setting(4.0, "how far a lesson goes: the network's odds of a move times exp(this * what the move is worth more); 0: the"
                             " lesson is the average strategy of the search", low=0.0)  # fmt: skip

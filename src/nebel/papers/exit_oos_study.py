@@ -53,6 +53,9 @@ SETTINGS: dict[str, dict[str, Any]] = {
     SMALL: {"simulations": 500, "hidden": "128-64", "trust": 200.0, "stride": 5.0},
     LARGE: {"simulations": 1000, "hidden": "128-128-64", "trust": 1000.0, "stride": 5.0},
 }
+TRUST = 3000.0
+"""Of a search by a network's advice at the board, which is longer than those that it learned from."""
+
 SECONDS = {SMALL: 600.0, LARGE: 3600.0}
 FULL = Scale(
     (1000, 5000, 10_000, 100_000), 600.0, {game: Plan(SETTINGS[game], SECONDS[game], KEPT[game]) for game in KEPT}, 5000, 1000, 1000, "10k"
@@ -113,7 +116,7 @@ class Study:
         """A search by the network's advice, as long as that of its rivals."""
         rival = read(f"oos:{self.scale.rival}")
         assert isinstance(rival, Thinker)
-        settings = OosSettings(trust=SETTINGS[LARGE]["trust"])
+        settings = OosSettings(trust=TRUST)
         return Thinker(f"network + oos:{self.scale.rival}", rival.budget, settings, aged.policy)
 
     def round_robin(self, game: str, agents: Sequence[Agent], games: int) -> list[Result]:

@@ -83,8 +83,8 @@ class OosSettings(Settings):
                           choices=("information", "public", "none"))  # fmt: skip
     rate: float = setting(0.1, "how fast guesses of what moves are worth are corrected, which make samples less noisy (0: none)",
                           low=0.0, high=1.0)  # fmt: skip
-    trust: float = setting(0.0, "in a table or network that moves in playouts: new information states follow it as if so many simulations"
-                           " had found it right", low=0.0)  # fmt: skip
+    trust: float = setting(1000.0, "in a table or network that moves in playouts: new information states follow it as if so many"
+                           " simulations had found it right", low=0.0)  # fmt: skip
     weighting: str = setting("steady", "of led simulations: by the mean of s2/s1, as the paper by that of s1/s2, or not",
                              choices=WEIGHTINGS)  # fmt: skip
 
@@ -309,7 +309,8 @@ def simulator(game: Game, playout: str, recall: str = PERFECT, common: bool = Fa
                 estimate = child if i == c else sign * pool[guess + i]
                 mean += (stray / n + (1.0 - stray) * scale * f.gains[d, i]) * estimate
             if learning:
-                confide(pool, place, n, knobs[5] * amount)
+                if by_net or by_table:
+                    confide(pool, place, n, knobs[5] * amount)
                 pool[place + KINDS * n] += amount
             for i in range(n):
                 if learning:
