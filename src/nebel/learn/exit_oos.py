@@ -102,5 +102,5 @@ class ExitOos:
 
 
 def _sharpness(parts: list[Experience]) -> float:
-    """How often the expert would play its favourite move, on average."""
+    """The share of the likeliest move in a lesson, on average."""
     return float(np.mean(np.concatenate([part.shares.max(axis=1) for part in parts])))

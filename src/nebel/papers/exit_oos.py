@@ -33,7 +33,7 @@ def fig1(study: Study) -> Section:
     last: dict[str, Aged] = {}
     for steps in study.scale.steps:
         name = f"{steps:,} simulations"
-        plan = Plan({"simulations": steps, "hidden": "128"}, study.scale.leduc, _marks())
+        plan = Plan({"simulations": steps, "hidden": "128", "stride": 1.0}, study.scale.leduc, _marks())
         with study.terms.timed(f"leduc: training with {name} a move"):
             ages = study.train(game, plan)
         series[name] = [(aged.iterations, yardstick.measure(aged.policy)["exploitability"]) for aged in ages]
