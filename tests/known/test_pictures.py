@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 import nebel
+from nebel.report.charts import Axis, Scale
 
 DARK_HEX = [f"dark_hex(rows=2,cols=2,abrupt={a},leak={leak})" for a, leak in product(("false", "true"), ("silent", "noisy", "flash"))]
 SMALL = [
@@ -94,3 +95,10 @@ def test_pictures_are_well_formed(string: str, moves: str) -> None:
         root = ElementTree.fromstring(state.svg(seat))
         assert root.tag == "{http://www.w3.org/2000/svg}svg"
         assert float(root.attrib["width"]) > 0
+
+
+@pytest.mark.parametrize(
+    ("values", "ticks"), [((0.9611646, 2.3710169), [1, 2]), ((0.34567, 0.36543), [0.346, 0.365]), ((0.002, 30), [0.01, 0.1, 1, 10])]
+)
+def test_logarithmic_axes_have_plain_numbers(values: tuple[float, float], ticks: list[float]) -> None:
+    assert Scale(Axis("", log=True), values, 0.0, 1.0).ticks == ticks

@@ -66,7 +66,10 @@ class Scale:
             if last > first:
                 step = math.ceil((last - first + 1) / 8)
                 return [10.0**k for k in range(first, last + 1, step)]
-            return [10**self.low, 10**self.high]
+            low, high = 10**self.low, 10**self.high
+            plain = [float(f"{digit}e{k}") for k in range(first - 1, last + 2) for digit in (1, 2, 3, 5, 7)]
+            within = [tick for tick in plain if 0.999 * low <= tick <= 1.001 * high]
+            return within if len(within) > 1 else [float(f"{end:.3g}") for end in (low, high)]
         rough = (self.high - self.low) / 5
         unit = 10 ** math.floor(math.log10(rough))
         step = next(unit * k for k in (1, 2, 5, 10) if unit * k >= rough * 0.999)
