@@ -134,26 +134,17 @@ def sums(m: Memory, k: int, keys: Any, row: Any) -> NDArray[np.float64]:
     return out
 
 
-def numbers(m: Memory, k: int, key: int, n: int) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """The first and second numbers of the n moves of an information state, or None where it was never met."""
+def numbers(m: Memory, k: int, key: int, *sizes: int) -> list[NDArray[np.float64]] | None:
+    """The numbers of an information state in parts of these sizes, or None where it was never met."""
     with np.errstate(over="ignore"):
         place = look_up(own(m, k), np.int64(key))
-    if place == NOWHERE:
-        return None
-    return m.pool[k, place : place + n], m.pool[k, place + n : place + 2 * n]
-
-
-def more_numbers(m: Memory, k: int, key: int, at: int, count: int) -> NDArray[np.float64]:
-    """Numbers of an information state that is remembered, from the one `at` on."""
-    with np.errstate(over="ignore"):
-        place = look_up(own(m, k), np.int64(key))
-    return m.pool[k, place + at : place + at + count]
+    return None if place == NOWHERE else np.split(m.pool[k, place : place + sum(sizes)], np.cumsum(sizes[:-1]))
 
 
 def shares(m: Memory, k: int, state: State) -> dict[int, float] | None:
     """The shares of the second numbers for the moves of whoever is to move; None where nothing is known."""
     options = state.options()
-    held = numbers(m, k, state.key(state.turn), len(options))
+    held = numbers(m, k, state.key(state.turn), len(options), len(options))
     if held is None or held[1].sum() <= 0.0:
         return None
     return dict(zip(options, (held[1] / held[1].sum()).tolist(), strict=True))

@@ -136,17 +136,15 @@ class Searches:
     def lesson(self, state: State, step: float, k: int = 0) -> dict[int, float]:
         """The playout policy with each move's odds times exp(step * what it is worth more than what was played), as far as is known."""
         advised = self.policy.probabilities(state)
-        options, key = list(advised), state.key(state.turn)
-        held = memory.numbers(self._memory, k, key, len(options))
-        if held is None:
+        n = len(advised)
+        held = memory.numbers(self._memory, k, state.key(state.turn), n, n, n, MORE)
+        if held is None or held[-1][0] <= 0.0:
             return advised
-        lessons, confided = memory.more_numbers(self._memory, k, key, KINDS * len(options), MORE)
-        if lessons <= 0.0:
-            return advised
+        regrets, (lessons, confided) = held[0], held[-1]
         odds = np.array(list(advised.values()))
-        gains = (held[0] - confided * odds) / lessons
+        gains = (regrets - confided * odds) / lessons
         odds *= np.exp(step * (gains - gains.max()))
-        return dict(zip(options, (odds / odds.sum()).tolist(), strict=True))
+        return dict(zip(advised, (odds / odds.sum()).tolist(), strict=True))
 
     def on_tree(self, tree: Tree, k: int = 0) -> tuple[Reals, Reals]:
         """The average strategies of both players as far as they are remembered, the playout policy elsewhere."""

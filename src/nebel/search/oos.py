@@ -273,10 +273,9 @@ def simulator(game: Game, playout: str, recall: str = PERFECT, common: bool = Fa
 
     @rule
     def confide(pool: Any, place: int, n: int, trust: float) -> None:
-        """At the first lesson of an information state: what was advised gets regrets, on the scale of what is learned there."""
-        if trust > 0.0 and 0.0 < np.sum(pool[place : place + n]) < 2 * FIRST_REGRET:
-            pool[place : place + n] *= trust / FIRST_REGRET
-            pool[place + KINDS * n + 1] = trust
+        """What was advised gets regrets, on the scale of what is learned there."""
+        pool[place : place + n] *= 1.0 + trust / FIRST_REGRET
+        pool[place + KINDS * n + 1] = trust
 
     @rule
     def settle(o: Own, f: Record, s: Record, tally: Any, knobs: Any) -> None:
@@ -309,7 +308,7 @@ def simulator(game: Game, playout: str, recall: str = PERFECT, common: bool = Fa
                 estimate = child if i == c else sign * pool[guess + i]
                 mean += (stray / n + (1.0 - stray) * scale * f.gains[d, i]) * estimate
             if learning:
-                if by_net or by_table:
+                if (by_net or by_table) and pool[place + KINDS * n] == 0.0:  # the first lesson here
                     confide(pool, place, n, knobs[5] * amount)
                 pool[place + KINDS * n] += amount
             for i in range(n):
