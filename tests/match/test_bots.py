@@ -18,8 +18,9 @@ from nebel.core.errors import BadSetting, IllegalMove
 from nebel.core.game import Bot
 from nebel.core.rng import generator
 from nebel.core.rule import rule
-from nebel.match.agents import Agent, BotAgent, PolicyAgent, bots, read
+from nebel.match.agents import Agent, PolicyAgent, bots, read
 from nebel.match.arena import play_deals, play_pair
+from nebel.match.bots import BotAgent
 from nebel.match.deals import play_by_hand
 from nebel.solve import Budget, Job, solve
 

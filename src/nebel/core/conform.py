@@ -137,15 +137,18 @@ def _check_compiled(game: Game, seed: int, findings: Findings) -> None:
             return
         if fast != plain_checksum(game, seed, PLAYOUTS):
             findings.add(TWINS, _first_difference(game, seed))
-        glances = [(f"the glance {name!r}", glance.look, np.int64(0)) for name, glance in game.glances.items()]
-        bots = [(f"the bot {name!r}", bot.choose, 0.0) for name, bot in game.bots.items()]
-        for name, function, argument in [*glances, *bots]:
-            fault = _compile_fault(name, function, (game.blank(1)[0], argument)) or _look_difference(game, name, function, seed)
+        looks: list[tuple[str, Any, tuple[Any, ...]]] = [
+            *((f"the glance {name!r}", glance.look, (np.int64(0),)) for name, glance in game.glances.items()),
+            *((f"the bot {name!r}", bot.choose, (0.0, *map(np.int64, bot.shallow))) for name, bot in game.bots.items()),
+        ]
+        for name, function, arguments in looks:
+            given = (game.blank(1)[0], *arguments)
+            fault = _compile_fault(name, function, given) or _look_difference(game, name, function, seed, *arguments[1:])
             if fault:
                 findings.add(TWINS, fault)
-        for recall, (size, write) in game.encodings.items():
-            row = np.zeros(size, np.float32)
-            if fault := _compile_fault(f"the encoding {recall!r}", write, (game.blank(1)[0], np.int64(0), row)):
+        for recall, encoding in game.encodings.items():
+            row = np.zeros(encoding.size, np.float32)
+            if fault := _compile_fault(f"the encoding {recall!r}", encoding.write, (game.blank(1)[0], np.int64(0), row)):
                 findings.add(TWINS, fault)
 
 
@@ -204,7 +207,7 @@ def _parting(state: State, what: str, plain: Any, fast: Any) -> str:
     return f"{_after(state)}: {what} is {plain} in plain Python and {fast} compiled"
 
 
-def _look_difference(game: Game, name: str, function: Any, seed: int) -> str | None:
+def _look_difference(game: Game, name: str, function: Any, seed: int, *depth: Any) -> str | None:
     """Of a glance, for both players; or of a bot, for the player to move."""
     rng, fast = random.Random(seed), compiled(function)
     state = game.start()
@@ -215,7 +218,7 @@ def _look_difference(game: Game, name: str, function: Any, seed: int) -> str | N
         bot = name.startswith("the bot")
         for argument in [rng.random()] * (state.turn >= 0) if bot else [0, 1]:
             with np.errstate(all="ignore"):
-                plain, quick = (int(look(state.position[0], argument)) for look in (function, fast))
+                plain, quick = (int(look(state.position[0], argument, *depth)) for look in (function, fast))
             if plain != quick:
                 return _parting(state, name if bot else f"{name} of player {argument}", plain, quick)
     return None

@@ -234,9 +234,8 @@ class Walk:
 
     def _encoding(self, spot: Spot, game: Game, turn: int, recall: str, known: int) -> None:
         """What a network is told depends on what is known, and on nothing else."""
-        size, write = game.encodings[recall]
-        row = np.zeros(size, np.float32)
-        self.ask(f"the encoding {recall!r}", spot, write, spot.position[0], turn, row)
+        row = np.zeros(game.encodings[recall].size, np.float32)
+        self.ask(f"the encoding {recall!r}", spot, game.encodings[recall].write, spot.position[0], turn, row)
         if not np.isfinite(row).all():
             self.findings.add(ENCODINGS, f"{self.after(spot)}: the encoding {recall!r} holds numbers that are not finite")
         before, path = self.encoded.setdefault((recall, turn, known), (row.tobytes(), spot.path))
@@ -246,7 +245,8 @@ class Walk:
 
     def _bot(self, spot: Spot, game: Game, name: str, options: list[int]) -> list[int]:
         """What a bot plays, by luck."""
-        moves = [int(self.twice(f"the bot {name!r}", spot, game.bots[name].choose, spot.position[0], u)) for u in LUCK]
+        bot = game.bots[name]
+        moves = [int(self.twice(f"the bot {name!r}", spot, bot.choose, spot.position[0], u, *bot.shallow)) for u in LUCK]
         illegal = next((move for move in moves if move not in options), None)
         if illegal is not None:
             self._stop(BOTS, spot, f"the bot {name!r} plays {illegal}, which is not legal; legal: {' '.join(map(str, options))}")

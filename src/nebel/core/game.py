@@ -155,18 +155,45 @@ class Likeness(NamedTuple):
 
 class Encoding(NamedTuple):
     """What a player knows as numbers, for networks: write(s, player, out) fills `out`, which has `size` zeros, with values of
-    about -1 to 1, as that player sees things: mine and the other's, not player 0's and player 1's."""
+    about -1 to 1, as that player sees things: mine and the other's, not player 0's and player 1's. Where they begin with planes of
+    a board, `board` has its rows and columns."""
 
     size: int
     write: Callable[[Record, int, Any], None]
+    board: tuple[int, int] | None = None
 
 
 class Bot(NamedTuple):
     """A player that comes with a game: a rule that finds the move for the state `s` and a uniform number, by what the player to
-    move may know."""
+    move may know.
 
-    choose: Callable[[Record, float], int]
+    depth    set for those that look ahead, this many plies unless told otherwise: choose(s, u, depth)
+    within   of those, if they can think by the clock: choose(s, u, depth, nodes), -1 where so many nodes are not enough
+    deepest  the most plies that they look ahead
+    """
+
+    choose: Callable[..., int]
     note: str = ""
+    depth: int = 0
+    within: Callable[[Record, float, int, int], int] | None = None
+    deepest: int = 0
+
+    @property
+    def shallow(self) -> tuple[int, ...]:
+        """What `choose` takes besides a state and a number, in checks: the least depth."""
+        return (1,) if self.depth else ()
+
+    def to_depth(self) -> Callable[[Record, float, int], int]:
+        """The rule for any bot, with a depth that those who do not look ahead ignore."""
+        choose = self.choose
+        if self.depth:
+            return choose
+
+        @rule
+        def at_any_depth(s: Record, u: float, depth: int) -> int:
+            return choose(s, u)
+
+        return at_any_depth
 
 
 class BaseGame(ABC):

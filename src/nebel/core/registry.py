@@ -18,7 +18,7 @@ from typing import Any, Literal
 from nebel.core.errors import BadFile, Problem, UnknownGame
 from nebel.core.game import BaseGame, Game
 
-GAMES = ("kuhn", "leduc", "liars_dice", "goofspiel", "dark_hex", "cheat")
+GAMES = ("kuhn", "leduc", "liars_dice", "goofspiel", "dark_hex", "geister", "cheat")
 """The built-in games: each is the function of that name in the module of that name in `nebel.games`."""
 
 _CALL = re.compile(r"(?P<head>[^()]*)(\((?P<options>[^()]*)\))?$")
@@ -42,11 +42,12 @@ def load(string: str) -> BaseGame:
         raise UnknownGame(f"no game {name!r}; games: {', '.join(GAMES)}; your own: path/to/file.py:factory; OpenSpiel's: openspiel:name")
     module = importlib.import_module(f"nebel.games.{name}")
     if brief:
-        if options:
-            raise UnknownGame(f"{string!r} has options in both forms; write {name}:{brief} or {name}(option=value,...)")
         if not hasattr(module, "brief"):
             raise UnknownGame(f"{name} has no short form; write {name}(option=value,...)")
-        options = module.brief(brief)
+        short = module.brief(brief)
+        if both := ", ".join(short.keys() & options):
+            raise UnknownGame(f"{string!r} gives {both} in both forms; leave out one of them")
+        options = short | options
     return _built_in(name, tuple(options.items()))
 
 

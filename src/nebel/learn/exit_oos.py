@@ -36,6 +36,8 @@ class ExitOosSettings(OosSettings):
                             " lesson is the average strategy of the search", low=0.0)  # fmt: skip
     settling: float = setting(10.0, "strides get shorter: after so many iterations by a factor of 1.4, after k times as many by the root of"
                               " k + 1 (0: they do not)", low=0.0)  # fmt: skip
+    wander: float = setting(0.0, "how often a move of self-play is taken at random, so that lines that nobody plays are learned, too",
+                            low=0.0, high=1.0)  # fmt: skip
     games: int = setting(32, "of self-play in an iteration", low=1)
     steps: int = setting(32, "of gradient descent in an iteration", low=1)
     batch: int = setting(256, "experiences in a step", low=1)
@@ -84,7 +86,7 @@ class ExitOos:
         starts = range(0, s.games, SIDE_BY_SIDE)
         layers = self.net.layers()
         stride = s.stride / (1.0 + self.iterations / s.settling) ** 0.5 if s.settling else s.stride
-        lessons = (search, s.simulations, stride)
+        lessons = (search, s.simulations, stride, s.wander)
         return [
             Task(self.game.string, self.recall, layers, *lessons, self.seed, first + at, min(SIDE_BY_SIDE, s.games - at)) for at in starts
         ]

@@ -39,6 +39,7 @@ class Task:
     settings: OosSettings
     simulations: int
     stride: float
+    wander: float
     seed: int
     first: int
     games: int
@@ -69,7 +70,8 @@ def play(task: Task) -> Experience:
             shares = searches.lesson(state, task.stride, k) if task.stride else searches.shares(state, k)
             book.note(state, shares)
             with np.errstate(over="ignore"):
-                chosen = pick(np.array(list(shares.values())), len(shares), uniform(rngs[g]))
+                odds = np.array(list(shares.values())) * (1.0 - task.wander) + task.wander / len(shares)
+                chosen = pick(odds, len(shares), uniform(rngs[g]))
             state.push(list(shares)[chosen]).deal(rngs[g])
     return book.closed()
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nebel.core.errors import BadFile, BadSetting, IllegalMove
+from nebel.core.errors import BadFile, BadSetting
 from nebel.core.game import BaseGame, Game
 from nebel.core.registry import GAMES, load
 from nebel.core.rng import uniform
@@ -52,6 +52,7 @@ class Agent(ABC):
 
     policy  set when the agent is nothing but this policy: then exact values and compiled matches are possible
     bot     set when the agent is the game's bot of this name
+    depth   how many plies that bot looks ahead, if it does
     game    the game it was made for; None: any
     digest  what else decides how it plays, besides its name
     thinks  whether a move takes so long that games are worth playing side by side
@@ -60,6 +61,7 @@ class Agent(ABC):
     name: str
     policy: Policy | None = None
     bot: str = ""
+    depth: int = 0
     game: str | None = None
     digest: str = ""
     thinks: bool = False
@@ -129,28 +131,6 @@ class PolicyAgent(Agent):
         return game
 
 
-class BotAgent(Agent):
-    """A player that comes with a game."""
-
-    def __init__(self, name: str, bot: str) -> None:
-        self.name, self.bot = name, bot
-
-    def choose(self, state: State, rng: Generator) -> int:
-        assert isinstance(state.game, Game)
-        with np.errstate(over="ignore"):
-            move = int(state.game.bots[self.bot].choose(state.position[0], uniform(rng)))
-        if move not in state.options():
-            after = f"after {state.moves_text()}" if state.steps else "at the start"
-            raise IllegalMove(f"the bot {self.bot!r} of {state.game.string} plays {move} {after}; legal: {state.options()}")
-        return move
-
-    def join(self, game: BaseGame) -> BaseGame:
-        offered = game.bots if isinstance(game, Game) else {}
-        if self.bot not in offered:
-            raise BadSetting(f"{game.string} has no bot {self.bot!r}; it has: {', '.join(offered) or 'none'}")
-        return game
-
-
 def read(text: str) -> Agent:
     """The agent that people call by this string: `uniform` (or `random`), FILE or `policy:FILE`, a built-in game's bot, `bot:NAME`,
     or one that thinks: `oos:10k`, `ismcts:1s`, `FILE+oos:2k`."""
@@ -160,8 +140,12 @@ def read(text: str) -> Agent:
         return read_thinker(text, thinking[2], read(thinking[1]) if thinking[1] else None)
     if text in ("uniform", "random"):
         return PolicyAgent(text, Uniform())
-    if text.startswith("bot:") or text in bots():
-        return BotAgent(text, text.removeprefix("bot:"))
+    if called := re.fullmatch(r"(bot:)?([^:]+)(?::([^:]+))?", text):
+        named, name, how = called.groups()
+        if named or name in bots():
+            from nebel.match.bots import read_bot
+
+            return read_bot(text, name, how)
     path = Path(text.removeprefix("policy:"))
     if not text.startswith("policy:") and not path.is_file():
         raise BadSetting(f"no agent {text!r}, and no file of that name; agents are: {', '.join(forms())}")
@@ -172,7 +156,8 @@ def read(text: str) -> Agent:
 
 def forms() -> list[str]:
     """How agents can be called."""
-    return ["uniform", "random", *bots(), "bot:NAME", "policy:FILE", "FILE", "oos:10k", "oos:1s", "ismcts:10k", "FILE+oos:2k"]
+    thinkers = ["oos:10k", "oos:1s", "ismcts:10k", "FILE+oos:2k"]
+    return ["uniform", "random", *bots(), "purple:4", "purple:50ms", "bot:NAME", "policy:FILE", "FILE", *thinkers]
 
 
 def bots() -> list[str]:

@@ -39,7 +39,7 @@ NOTHING = -1
 
 
 @rule
-def no_bot(s: Record, u: float) -> int:
+def no_bot(s: Record, u: float, depth: int) -> int:
     """In a seat that a policy plays."""
     return NOTHING
 
@@ -110,7 +110,7 @@ def player(game: Game, recalls: tuple[str, str], bots: tuple[str, str], nets: tu
     start, turn, moves, play, score, odds = game.rules
     perfect0, look0, mean0, own0 = Eyes.of(game, recalls[0])
     perfect1, look1, mean1, own1 = Eyes.of(game, recalls[1])
-    choose0, choose1 = (game.bots[bot].choose if bot else no_bot for bot in bots)
+    choose0, choose1 = (game.bots[bot].to_depth() if bot else no_bot for bot in bots)
     encode0, encode1 = (game.encodings[recall].write if net else no_encoding for recall, net in zip(recalls, nets, strict=True))
     depth = game.depth
 
@@ -189,8 +189,9 @@ def player(game: Game, recalls: tuple[str, str], bots: tuple[str, str], nets: tu
 
     @kernel
     def run(
-        b: Boards, tables: Any, manner: Any, luck: int, todo: Any, scores: Any, unknown: Any, said: Any, asks: Any, waiting: Any
-    ) -> int:
+        b: Boards, tables: Any, manner: Any, depths: Any, luck: int, todo: Any, scores: Any, unknown: Any, said: Any, asks: Any,
+        waiting: Any,
+    ) -> int:  # fmt: skip
         """Play deals todo[0] .. todo[1]-1, until they are over or every board waits for a network; returns a deal that cannot be played.
 
         waiting: how many rows of `asks`, by seat, are to be answered in `said`.
@@ -216,7 +217,7 @@ def player(game: Game, recalls: tuple[str, str], bots: tuple[str, str], nets: tu
                     move = b.legal[pick_even(n, uniform(b.rngs[j, p]))]
                 elif manner[p] == BOT:
                     u = uniform(b.rngs[j, p])
-                    move = choose0(b.state[j], u) if p == 0 else choose1(b.state[j], u)
+                    move = choose0(b.state[j], u, depths[0]) if p == 0 else choose1(b.state[j], u, depths[1])
                 elif manner[p] != NET:
                     move = by_table(b, j, p, n, tables[p], manner[p], uniform(b.rngs[j, p]), unknown)
                 elif b.row[j] == NOTHING:
@@ -246,6 +247,7 @@ def play_compiled(game: Game, seats: Seats, deals: int, seed: int, tick: Tick | 
     run = player(game, recalls, (seats[0].bot, seats[1].bot), (nets[0] is not None, nets[1] is not None))
     tables = (_table(seats[0].policy, 0), _table(seats[1].policy, 1))
     manner = np.array([_manner(agent) for agent in seats], np.int64)
+    depths = np.array([agent.depth for agent in seats], np.int64)
     lanes = LANES if any(nets) else 1
     sizes = [game.encodings[recall].size if net else 1 for recall, net in zip(recalls, nets, strict=True)]
     asks = tuple(np.zeros((lanes, size), np.float32) for size in sizes)
@@ -256,7 +258,7 @@ def play_compiled(game: Game, seats: Seats, deals: int, seed: int, tick: Tick | 
         todo[1] = max(todo[1], min(todo[0] + CHUNK, deals))
         before = _over(todo, under_way)
         with np.errstate(over="ignore"):
-            lost = int(run(under_way, tables, manner, luck, todo, played.scores, played.unknown, said, asks, waiting))
+            lost = int(run(under_way, tables, manner, depths, luck, todo, played.scores, played.unknown, said, asks, waiting))
         if lost != NOTHING:
             play_deal(game, seats, seed, lost)  # says in words what is wrong
             raise BadRules(f"{game.string}: deal {lost} of seed {seed} does not go by the game's depth or the policy's moves")

@@ -14,8 +14,9 @@ from nebel.core.game import BaseGame, Game
 from nebel.core.registry import load
 from nebel.core.tree import Tree, estimate, grow
 from nebel.judge.best_response import Judge
-from nebel.match.agents import Agent, BotAgent, PolicyAgent
+from nebel.match.agents import Agent, PolicyAgent
 from nebel.match.arena import play_deals
+from nebel.match.bots import BotAgent
 from nebel.papers.cheat_carried import brought, completed
 from nebel.papers.paper import Terms
 from nebel.policy.adopt import adopt

@@ -75,7 +75,7 @@ def encoding_of(game: BaseGame, recall: str) -> Encoding:
 
 def encode(state: State, recall: str) -> Floats:
     """What the player to move knows, in numbers."""
-    size, write = encoding_of(state.game, recall)
+    size, write, _ = encoding_of(state.game, recall)
     row = np.zeros(size, np.float32)
     with np.errstate(over="ignore"):
         write(state.position[0], state.turn, row)

@@ -1,0 +1,361 @@
+"""Geister: ghosts of hidden colour; catch the other's blue ones, have your red ones caught, or lead a blue one out."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy import int64
+
+from nebel.core.errors import UnknownGame
+from nebel.core.game import CHANCE, END, Clues, Encoding, Game, Glance, Hints, Record, Rules, key_text, openly, record
+from nebel.core.rng import fold
+from nebel.core.rule import rule
+from nebel.games.geister_board import BLUE, EMPTY, HIDDEN, OTHER_BLUE, OTHER_RED, RED, Board, brief
+from nebel.games.geister_bots import bots
+
+__all__ = ["ESCAPED", "LOST_BLUES", "LOST_REDS", "SETUP", "TOOK_BLUE", "TOOK_RED", "brief", "geister", "short_limit"]
+
+TOOK_RED, TOOK_BLUE, SETUP = 1, 2, 3
+"""What can be seen: the colour of a ghost that I took; SETUP + my colouring; then the other's moves."""
+
+ESCAPED, LOST_BLUES, LOST_REDS = 1, 2, 3
+"""How a game was won: a blue ghost left, the loser's blue ones are all taken, the winner's red ones are."""
+
+LONG, SHORT = 300, 100
+"""Plies before a draw: in competitions, and in the papers' training and small variants."""
+
+KEY = (1 << 62) - 1
+
+
+def short_limit(cells: int) -> int:
+    """The limit of a board unless told otherwise."""
+    return LONG if cells >= 36 else SHORT
+
+
+def geister(
+    width: int = 6,
+    height: int = 6,
+    ghosts: int = 8,
+    reds: int | None = None,
+    buffer: int = 1,
+    setup: Literal["random", "chosen"] = "random",
+    limit: int | None = None,
+    assist: bool = False,
+) -> Game:
+    """Catch the other's blue ghosts, have your own red ones caught, or lead a blue one out: whose is which colour, only its owner knows."""
+    field = Board(width, height, ghosts, ghosts // 2 if reds is None else reds, buffer)
+    if limit is not None and not 1 <= limit <= 10_000:
+        raise UnknownGame(f"geister: limit={limit} is not possible; plies before a draw are 1 to 10,000")
+    cells, red_count, blue_count = field.cells, field.reds, field.ghosts - field.reds
+    most_plies = short_limit(cells) if limit is None else limit
+    chosen = setup == "chosen"
+    colourings = np.array(field.colourings, int64)
+    ways, home = len(colourings), field.start
+    last, board, far = cells - 1, (1 << cells) - 1, cells - width
+    right = sum(1 << (y * width + width - 1) for y in range(height))
+    left = right >> (width - 1)
+    corners = sum(1 << cell for cell in field.exits)
+    placing = 4 * cells  # the first move that chooses colours
+    moved = SETUP + ways  # the first sight of a move
+
+    @rule
+    def start(s: Record) -> None:
+        s.ghosts[:] = home
+        s.reds[:] = 0
+        s.were[:] = home
+        s.were_red[:] = 0
+        s.taken[:] = 0
+        s.taken_before[:] = 0
+        s.ply = s.placed = s.how = 0
+        s.winner = -1
+        s.turn = 0 if chosen else CHANCE
+
+    @rule
+    def turn(s: Record) -> int:
+        return s.turn
+
+    @rule
+    def moves(s: Record, out: Any) -> int:
+        if s.placed < 2:
+            for i in range(ways):
+                out[i] = placing + i if chosen else i
+            return ways
+        mine = s.ghosts[s.turn]
+        leave = mine & ~s.reds[s.turn] & corners
+        north = (mine << width & board & ~mine) >> width | leave
+        east = ((mine & ~right) << 1 & ~mine) >> 1
+        south = (mine >> width & ~mine) << width
+        west = ((mine & ~left) >> 1 & ~mine) << 1
+        if assist and leave:
+            north, east, south, west, mine = leave, int64(0), int64(0), int64(0), leave
+        n = 0
+        for cell in range(cells):
+            if mine >> cell & 1:
+                out[n] = 4 * cell
+                n += north >> cell & 1
+                out[n] = 4 * cell + 1
+                n += east >> cell & 1
+                out[n] = 4 * cell + 2
+                n += south >> cell & 1
+                out[n] = 4 * cell + 3
+                n += west >> cell & 1
+        return n
+
+    @rule
+    def odds(s: Record, out: Any) -> None:
+        out[:ways] = 1 / ways
+
+    @rule
+    def place(s: Record, colouring: int, seen: Any) -> None:
+        p = s.placed
+        s.reds[p] = s.were_red[p] = colourings[colouring]
+        if not chosen:
+            seen[p] = SETUP + colouring
+        s.placed += 1
+        s.turn = (1 if chosen else CHANCE) if s.placed == 1 else 0
+
+    @rule
+    def turned(move: int) -> int:
+        return 4 * (last - (move >> 2)) + (move + 2 & 3)
+
+    @rule
+    def take(s: Record, me: int, enemy: Any) -> int:
+        """Take the ghost that stands there as its owner counts; what it was."""
+        other = 1 - me
+        s.ghosts[other] &= ~enemy
+        if s.reds[other] & enemy:
+            s.reds[other] &= ~enemy
+            s.taken[me, 0] += 1
+            if s.reds[other] == 0:
+                s.winner, s.how = other, LOST_REDS
+            return TOOK_RED
+        s.taken[me, 1] += 1
+        if s.ghosts[other] == s.reds[other]:
+            s.winner, s.how = me, LOST_BLUES
+        return TOOK_BLUE
+
+    @rule
+    def play(s: Record, move: int, seen: Any) -> None:
+        seen[0] = seen[1] = 0
+        if s.placed < 2:
+            place(s, move - placing if chosen else move, seen)
+            return
+        me = s.turn
+        other = 1 - me
+        for p in range(2):
+            s.were[p], s.were_red[p] = s.ghosts[p], s.reds[p]
+            s.taken_before[p, 0], s.taken_before[p, 1] = s.taken[p, 0], s.taken[p, 1]
+        cell, way = move >> 2, move & 3
+        here, took = int64(1) << cell, 0
+        s.ghosts[me] ^= here
+        if way == 0 and cell >= far:
+            s.winner, s.how = me, ESCAPED
+        else:
+            to = cell + (width if way == 0 else 1 if way == 1 else -width if way == 2 else -1)
+            there = int64(1) << to
+            s.ghosts[me] |= there
+            if s.reds[me] & here:
+                s.reds[me] ^= here | there
+            enemy = int64(1) << (last - to)
+            if s.ghosts[other] & enemy:
+                took = take(s, me, enemy)
+        s.ply += 1
+        seen[me], seen[other] = took, moved + 3 * turned(move) + took
+        s.turn = END if s.winner >= 0 or s.ply == most_plies else other
+
+    @rule
+    def score(s: Record) -> float:
+        return 0.0 if s.winner < 0 else 1.0 if s.winner == 0 else -1.0
+
+    @rule
+    def way_out(s: Record) -> int:
+        """An escape, which wins, or -1."""
+        if s.placed == 2:
+            leave = s.ghosts[s.turn] & ~s.reds[s.turn] & corners
+            if leave:
+                return 4 * (last if leave >> last & 1 else far)
+        return -1
+
+    @rule
+    def essence(s: Record) -> None:
+        """What stood where before has no bearing on what comes."""
+        s.were[:] = 0
+        s.were_red[:] = 0
+        s.taken_before[:] = 0
+
+    narrow = 2 * cells <= 62
+
+    @rule
+    def look_at(ours: Any, reds: Any, theirs: Any) -> Any:
+        """By cell: empty, my blue, my red, the other's."""
+        key = int64(0)
+        if narrow:
+            for cell in range(cells):
+                mark = 3 if theirs >> (last - cell) & 1 else (1 + (reds >> cell & 1)) if ours >> cell & 1 else 0
+                key |= int64(mark) << 2 * cell
+            return key
+        return fold(fold(fold(int64(0), ours), reds), theirs) & KEY
+
+    @rule
+    def see_board(s: Record, player: int) -> int:
+        return look_at(s.ghosts[player], s.reds[player], s.ghosts[1 - player])
+
+    @rule
+    def see_previous(s: Record, player: int) -> int:
+        return fold(see_board(s, player), look_at(s.were[player], s.were_red[player], s.were[1 - player])) & KEY
+
+    spare = 2 * cells + 8 <= 62
+
+    @rule
+    def see_captured(s: Record, player: int) -> int:
+        reds = s.taken[player, 0]
+        return see_board(s, player) << 8 | reds if spare else fold(see_board(s, player), reds) & KEY
+
+    @rule
+    def see_clock(s: Record, player: int) -> int:
+        return fold(see_captured(s, player), s.ply) & KEY
+
+    @rule
+    def see_clock_and_previous(s: Record, player: int) -> int:
+        return fold(fold(see_previous(s, player), s.ply), s.taken[player, 0]) & KEY
+
+    @rule
+    def board_planes(ours: Any, reds: Any, theirs: Any, out: Any, at: int) -> None:
+        for cell in range(cells):
+            red = reds >> cell & 1
+            out[at + cell] = (ours >> cell & 1) - red
+            out[at + cells + cell] = red
+            out[at + 2 * cells + cell] = theirs >> (last - cell) & 1
+
+    @rule
+    def level(out: Any, at: int, value: float) -> None:
+        for cell in range(cells):
+            out[at + cell] = value
+
+    @rule
+    def encode_board(s: Record, player: int, out: Any) -> None:
+        """Planes: my blue ghosts, my red ones, the other's."""
+        board_planes(s.ghosts[player], s.reds[player], s.ghosts[1 - player], out, 0)
+
+    @rule
+    def encode_captured(s: Record, player: int, out: Any) -> None:
+        """Planes: those of the board; the shares of the other's blue and red ghosts that I took."""
+        encode_board(s, player, out)
+        level(out, 3 * cells, s.taken[player, 1] / blue_count)
+        level(out, 4 * cells, s.taken[player, 0] / red_count)
+
+    @rule
+    def encode_clock(s: Record, player: int, out: Any) -> None:
+        """Planes: those of the board and of what is captured; how much of the limit is over. Then whether it is my turn."""
+        encode_captured(s, player, out)
+        level(out, 5 * cells, s.ply / most_plies)
+        out[6 * cells] = s.turn == player
+
+    @rule
+    def encode_previous(s: Record, player: int, out: Any) -> None:
+        """Planes: those of the board, and the same of one ply before."""
+        encode_board(s, player, out)
+        board_planes(s.were[player], s.were_red[player], s.were[1 - player], out, 3 * cells)
+
+    @rule
+    def encode_clock_and_previous(s: Record, player: int, out: Any) -> None:
+        """Planes: those of the board and of what is captured, now and one ply before; how much of the limit is over. Then whether it is my
+        turn."""
+        encode_captured(s, player, out)
+        board_planes(s.were[player], s.were_red[player], s.were[1 - player], out, 5 * cells)
+        level(out, 8 * cells, s.taken_before[player, 1] / blue_count)
+        level(out, 9 * cells, s.taken_before[player, 0] / red_count)
+        level(out, 10 * cells, s.ply / most_plies)
+        out[11 * cells] = s.turn == player
+
+    def move_name(move: int) -> str:
+        return field.move_name(move) if move < placing else field.letters(move - placing)
+
+    def sight(token: int) -> str:
+        if token < SETUP:
+            return {TOOK_RED: "(took:red)", TOOK_BLUE: "(took:blue)"}[token]
+        if token < moved:
+            return f"(reds:{field.letters(token - SETUP)})"
+        move, took = divmod(token - moved, 3)
+        return f"({field.move_name(move)}{('', '=red', '=blue')[took]})"
+
+    def marks(s: Record, player: int | None) -> list[str]:
+        """By cell as `player` counts, player 0 for the truth."""
+        me = player or 0
+        own, reds, others, their_reds = (int(x) for x in (s.ghosts[me], s.reds[me], s.ghosts[1 - me], s.reds[1 - me]))
+        placed = s.placed > me if player is not None or s.placed < 2 else True
+        drawn = []
+        for cell in range(cells):
+            turned_cell = last - cell
+            if own >> cell & 1:
+                drawn.append((RED if reds >> cell & 1 else BLUE) if placed else HIDDEN)
+            elif others >> turned_cell & 1:
+                shown = player is None and s.placed == 2
+                drawn.append((OTHER_RED if their_reds >> turned_cell & 1 else OTHER_BLUE) if shown else HIDDEN)
+            else:
+                drawn.append(EMPTY)
+        return drawn
+
+    def taken_text(s: Record, p: int) -> str:
+        red, blue = (int(n) for n in s.taken[p])
+        return f"player {p} took {blue} blue, {red} red"
+
+    def ending(s: Record) -> list[str]:
+        if s.turn != END:
+            return []
+        ways_to_win = {ESCAPED: "a blue ghost is out", LOST_BLUES: "all blue ghosts are taken", LOST_REDS: "the red ghosts are taken"}
+        return [f"player {s.winner} won: {ways_to_win[int(s.how)]}" if s.winner >= 0 else f"drawn after {s.ply} plies"]
+
+    def view(s: Record, player: int | None) -> str:
+        return field.text(marks(s, player), [taken_text(s, player or 0), taken_text(s, 1 - (player or 0)), *ending(s)])
+
+    def svg(s: Record, player: int | None) -> str:
+        me = player or 0
+        below = OTHER_RED * int(s.taken[me, 0]) + OTHER_BLUE * int(s.taken[me, 1])
+        above = RED * int(s.taken[1 - me, 0]) + BLUE * int(s.taken[1 - me, 1])
+        return field.picture(marks(s, player), (below, above))
+
+    def board_text(key: int) -> str:
+        marked = EMPTY + BLUE + RED + HIDDEN
+        rows = ["".join(marked[key >> 2 * (y * width + x) & 3] for x in range(width)) for y in reversed(range(height))]
+        return "/".join(rows)
+
+    def captured_text(key: int) -> str:
+        return f"{board_text(key >> 8)}, {key & 255} red taken"
+
+    planes = (height, width)
+    return Game(
+        state=record(
+            ghosts=(int64, 2), reds=(int64, 2), were=(int64, 2), were_red=(int64, 2), taken=(int64, (2, 2)), taken_before=(int64, (2, 2)),
+            placed=int64, ply=int64, turn=int64, winner=int64, how=int64,
+        ),
+        rules=Rules(start, turn, moves, play, score, odds),
+        actions=placing + (ways if chosen else 0),
+        outcomes=0 if chosen else ways,
+        depth=most_plies + 2,
+        width=max(ways, 4 * field.ghosts + 1),
+        most=1.0,
+        move_name=move_name,
+        outcome_name=field.letters,
+        sight_name=sight,
+        glances={
+            "board": Glance(see_board, board_text if narrow else key_text, "own ghosts with their colours, the other's without"),
+            "captured": Glance(see_captured, captured_text if spare else key_text, "the board, and what was captured of which colour"),
+            "previous": Glance(see_previous, note="the board, and that of one ply before"),
+            "clock": Glance(see_clock, note="captured, and how many plies were played"),
+            "clock-and-previous": Glance(see_clock_and_previous, note="captured and the board, now and one ply before; the plies"),
+        },
+        encodings={
+            "board": Encoding(3 * cells, encode_board, planes),
+            "captured": Encoding(5 * cells, encode_captured, planes),
+            "previous": Encoding(6 * cells, encode_previous, planes),
+            "clock": Encoding(6 * cells + 1, encode_clock, planes),
+            "clock-and-previous": Encoding(11 * cells + 1, encode_clock_and_previous, planes),
+        },
+        hints=Hints(way_out, always=True),
+        clues=Clues(essence=essence, public=openly),
+        bots=bots(field),
+        view=view,
+        svg=svg,
+    )  # fmt: skip
