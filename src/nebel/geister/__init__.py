@@ -1,0 +1,1 @@
+"""What only Geister has: its competition, beliefs about colours, endgames."""
