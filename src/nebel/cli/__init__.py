@@ -38,6 +38,9 @@ VERBS = {
     "verify": Verb("check a certificate: what mixtures of Dark Hex strategies guarantee", "verify"),
     "play": Verb("play a game on the terminal", "play"),
     "match": Verb("let agents play each other, and rate them", "match"),
+    "geister-server": Verb("hold Geister competitions: two ports, one game after another", "geister_server"),
+    "geister-join": Verb("let an agent play on a Geister competition server", "geister_join"),
+    "geister-replay": Verb("show a game of Geister move by move, from a log file or a record", "geister_replay"),
     "paper": Verb("compute a paper's tables and figures anew, beside the published ones", "paper"),
     "bench": Verb("measure speed against OpenSpiel and LiteEFG in one run", "bench"),
 }
@@ -71,7 +74,7 @@ def _run(words: list[str]) -> int:
         prog="nebel",
         description="Learn, solve, measure and play two-player games with hidden information.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="verbs:\n" + "\n".join(f"  {name:10} {verb.help}" for name, verb in VERBS.items()) + "\n\nnebel VERB --help tells more.",
+        epilog="verbs:\n" + "\n".join(f"  {name:14} {verb.help}" for name, verb in VERBS.items()) + "\n\nnebel VERB --help tells more.",
     )
     parser.add_argument("--version", action="version", version=f"nebel {__version__}")
     parser.add_argument("verb", metavar="VERB", help="one of the verbs below")

@@ -145,10 +145,10 @@ def cell_of(x: int, y: int) -> int:
     return SIDE * (SIDE - 1 - y) + x
 
 
-def competition(limit: int = LONG) -> BaseGame:
-    """The game as competitions play it."""
-    chosen = load("geister(setup=chosen)")
-    return chosen if limit == LONG else variant(chosen, "limit", str(limit))
+def competition(limit: int = LONG, setup: str = "chosen") -> BaseGame:
+    """The game as competitions play it, in which players choose their colours; or with colours at random."""
+    game = load(f"geister(setup={setup})")
+    return game if limit == LONG else variant(game, "limit", str(limit))
 
 
 class Course:
