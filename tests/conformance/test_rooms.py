@@ -18,6 +18,7 @@ ALLOWED = {
     "search": {"core", "policy", "search"},
     "bridge": {"core", "policy", "bridge"},
     "match": {"core", "policy", "judge", "search", "match"},
+    "geister": {"core", "games", "policy", "search", "match", "geister"},
     "learn": {"core", "policy", "judge", "solve", "search", "match", "learn"},
     "bench": {"core", "policy", "judge", "solve", "search", "bench"},
     "report": {"core", "report"},
