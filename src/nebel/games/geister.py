@@ -13,6 +13,7 @@ from nebel.core.rng import fold
 from nebel.core.rule import rule
 from nebel.games.geister_board import BLUE, EMPTY, HIDDEN, OTHER_BLUE, OTHER_RED, RED, Board, brief
 from nebel.games.geister_bots import bots
+from nebel.games.geister_proof import prover
 
 __all__ = ["ESCAPED", "LOST_BLUES", "LOST_REDS", "SETUP", "TOOK_BLUE", "TOOK_RED", "brief", "geister", "short_limit"]
 
@@ -356,6 +357,7 @@ def geister(
         hints=Hints(way_out, always=True),
         clues=Clues(essence=essence, public=openly),
         bots=bots(field),
+        prove=prover(field),
         view=view,
         svg=svg,
     )  # fmt: skip

@@ -154,7 +154,7 @@ class Board:
             middle = x + side / 2
             parts.append(f'<path d="M{middle} {tip} L{middle - 7} {base} L{middle + 7} {base} Z" fill="#6a8f5a"><title>exit</title></path>')
         for x in range(self.width):
-            parts.append(_label(margin + side * (x + 0.5), height - tray - 8, self.cell_name(x)[0]))
+            parts.append(_label(margin + side * (x + 0.5), height - tray - 1, self.cell_name(x)[0]))
         for y in range(self.height):
             parts.append(_label(margin - 16, top + side * (self.height - y - 0.5) + 5, str(y + 1)))
         for taken, y in zip(captured, (height - tray / 2, tray / 2 + 4), strict=True):

@@ -24,7 +24,7 @@ from nebel.policy.table import Policy, TablePolicy, Uniform
 
 Generator = NDArray[np.int64]
 
-THINKING = re.compile(r"(?:(.+)\+)?((?:oos|ismcts):.*)")
+THINKING = re.compile(r"(?:(.+)\+)?((?:oos|ismcts|belief|proof):.*)")
 """How agents that think are called: perhaps a policy, and the search."""
 
 
@@ -133,11 +133,16 @@ class PolicyAgent(Agent):
 
 def read(text: str) -> Agent:
     """The agent that people call by this string: `uniform` (or `random`), FILE or `policy:FILE`, a built-in game's bot, `bot:NAME`,
-    or one that thinks: `oos:10k`, `ismcts:1s`, `FILE+oos:2k`."""
+    or one that thinks: `oos:10k`, `ismcts:1s`, `belief:1k`, `FILE+oos:2k`, or that looks for certain wins first: `purple:4+proof:7`."""
     if thinking := THINKING.fullmatch(text):
+        before = read(thinking[1]) if thinking[1] else None
+        if thinking[2].startswith("proof:"):
+            from nebel.match.proof import read_prover
+
+            return read_prover(text, thinking[2], before)
         from nebel.match.thinkers import read_thinker
 
-        return read_thinker(text, thinking[2], read(thinking[1]) if thinking[1] else None)
+        return read_thinker(text, thinking[2], before)
     if text in ("uniform", "random"):
         return PolicyAgent(text, Uniform())
     if called := re.fullmatch(r"(bot:)?([^:]+)(?::([^:]+))?", text):
@@ -156,7 +161,7 @@ def read(text: str) -> Agent:
 
 def forms() -> list[str]:
     """How agents can be called."""
-    thinkers = ["oos:10k", "oos:1s", "ismcts:10k", "FILE+oos:2k"]
+    thinkers = ["oos:10k", "oos:1s", "ismcts:10k", "belief:1k", "FILE+oos:2k", "AGENT+proof:7"]
     return ["uniform", "random", *bots(), "purple:4", "purple:50ms", "bot:NAME", "policy:FILE", "FILE", *thinkers]
 
 

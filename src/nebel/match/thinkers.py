@@ -1,4 +1,4 @@
-"""Agents that think at the board: OOS, by itself or guided by a policy, and ISMCTS, for a number of simulations or by the clock."""
+"""Agents that think at the board: OOS, by itself or guided by a policy, ISMCTS, and playouts from what may be hidden."""
 
 from __future__ import annotations
 
@@ -21,13 +21,17 @@ from nebel.search.budget import Budget, read_budget
 from nebel.search.ismcts import Ismcts, IsmctsSettings
 from nebel.search.online import Searches
 from nebel.search.oos import OosSettings
+from nebel.search.rollouts import Rollouts, RolloutSettings
 from nebel.search.target import Events, events_of, in_rules, public_events_of
+
+AnySettings = OosSettings | IsmctsSettings | RolloutSettings
+KINDS: dict[str, type[AnySettings]] = {"oos": OosSettings, "ismcts": IsmctsSettings, "belief": RolloutSettings}
 
 
 class Mind(NamedTuple):
     """A search in one seat, what the player knew when it last thought, and how many simulations that took."""
 
-    search: Searches | Ismcts
+    search: Searches | Ismcts | Rollouts
     events: Events
     simulations: int
 
@@ -55,9 +59,7 @@ class Thinker(Agent):
 
     thinks = True
 
-    def __init__(
-        self, name: str, budget: Budget, settings: OosSettings | IsmctsSettings, policy: Policy | None = None, digest: str = ""
-    ) -> None:
+    def __init__(self, name: str, budget: Budget, settings: AnySettings, policy: Policy | None = None, digest: str = "") -> None:
         self.name, self.budget, self.settings, self.guide = name, budget, settings, policy
         self.digest = json.dumps([type(settings).__name__, *budget, dataclasses.asdict(settings), digest])
         self.game = policy.game if isinstance(policy, (TablePolicy, NetPolicy)) else None
@@ -104,20 +106,21 @@ class Thinker(Agent):
             raise type(error)(f"{self.name}: {error}") from error
         return game
 
-    def _search(self, game: BaseGame, seed: int) -> Searches | Ismcts:
+    def _search(self, game: BaseGame, seed: int) -> Searches | Ismcts | Rollouts:
         if isinstance(self.settings, OosSettings):
             return Searches(game, self.settings, seed, self.guide)
-        return Ismcts(game, self.settings, seed)
+        if isinstance(self.settings, IsmctsSettings):
+            return Ismcts(game, self.settings, seed)
+        return Rollouts(game, self.settings, seed)
 
 
 def read_thinker(name: str, text: str, guide: Agent | None) -> Thinker:
     """The agent of a string such as `oos:10k,epsilon=0.6`; `guide` is what stood before a plus."""
     kind, _, rest = text.partition(":")
     budget, *options = rest.split(",")
-    settings: OosSettings | IsmctsSettings
     try:
         spend = read_budget(budget)
-        settings = read_settings(OosSettings, options) if kind == "oos" else read_settings(IsmctsSettings, options)
+        settings = read_settings(KINDS[kind], options)
     except BadSetting as error:
         raise BadSetting(f"{name}: {error}") from error
     if guide is None:
