@@ -450,8 +450,44 @@ def test_join_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
         (["geister-join", "localhost", "10000", "--agent", "rush", "--set", "AAAA"], "four different ghosts"),
         (["geister-join", "localhost", "10000", "--agent", "heuristic"], "has no bot"),
         (["geister-join", "localhost", "99999", "--agent", "rush"], "a port of 1 to 65535"),
+        (["geister-join", "x" * 300, "10000", "--agent", "rush"], "there is no host"),
     ],
 )
 def test_mistakes_are_told_in_a_line(words: list[str], why: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 2
     assert why in capsys.readouterr().err
+
+
+def scripted_server(pieces: list[bytes], listener: socket.socket) -> list[bytes]:
+    """A server that says what it is told to, whatever it hears; returns what it heard."""
+    with listener, listener.accept()[0] as client:
+        heard = []
+        for piece in pieces:
+            client.sendall(piece)
+            time.sleep(0.02)
+        while data := client.recv(4096):
+            heard.append(data)
+    return b"".join(heard).split(b"\r\n")
+
+
+def test_the_client_reads_several_lines_at_once_and_half_ones() -> None:
+    end = b"WON:" + FIRST.replace("u", "b").encode()
+    pieces = [b"SE", b"T?\r\nOK \r", b"\nMOV?" + FIRST[:20].encode(), FIRST[20:].encode() + b"\r\nOK \r\n" + end + b"\r\n"]
+    agent = read("rush")
+    with ThreadPoolExecutor(1) as pool:
+        listener = socket.create_server(("127.0.0.1", 0))
+        seat = Seat("127.0.0.1", listener.getsockname()[1], 0)
+        heard = pool.submit(scripted_server, pieces, listener)
+        outcome = play_at(seat, agent, sit_down(agent), generator(1), colouring=0)
+        assert outcome[:3] == (1, "forfeit", 1)
+        assert heard.result()[0] == b"SET:ABCD"
+        assert heard.result()[1][:4] == b"MOV:"
+
+
+@pytest.mark.parametrize("nonsense", [b"HELLO\r\n", b"NG \r\n", b"MOV?\xff\xff\r\n"])
+def test_servers_that_talk_nonsense(nonsense: bytes, capsys: pytest.CaptureFixture[str]) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        listener = socket.create_server(("127.0.0.1", 0))
+        pool.submit(scripted_server, [nonsense], listener)
+        assert main(["geister-join", "127.0.0.1", str(listener.getsockname()[1]), "--agent", "rush"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

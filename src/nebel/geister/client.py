@@ -6,6 +6,7 @@ the other's that fits all that was taken. Agents look only at what their player 
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import time
 from dataclasses import dataclass
@@ -50,7 +51,7 @@ BOARD_OPTIONS = {"width": 6, "height": 6, "ghosts": 8, "buffer": 1}
 
 
 class Outcome(NamedTuple):
-    """A game as its client saw it: +1, 0 or -1, by what (see `ending`), own plies, and seconds that the agent thought."""
+    """A game as its client saw it: +1, 0 or -1; by escape, blues, reds, limit or forfeit; own plies; seconds that the agent thought."""
 
     score: int
     by: str
@@ -68,6 +69,8 @@ class Wire:
     def __init__(self, host: str, port: int) -> None:
         try:
             self._socket = socket.create_connection((host, port), timeout=PATIENCE)
+        except (socket.gaierror, UnicodeError) as error:
+            raise BadSetting(f"there is no host {host!r}") from error
         except OSError as error:
             raise Lost(f"no Geister server at {host}:{port}: {error.strerror or error}") from error
         self._socket.settimeout(None)  # the other may think as long as the server lets it
@@ -89,10 +92,8 @@ class Wire:
         return read_line(line.removesuffix(b"\r").decode("ascii", "replace"))
 
     def send(self, line: str) -> None:
-        try:
+        with contextlib.suppress(OSError):  # the game may have ended meanwhile: what the server said last is still to be read
             self._socket.sendall(line.encode() + b"\r\n")
-        except OSError as error:
-            raise Lost(f"the server broke off: {error.strerror or error}") from error
 
     def close(self) -> None:
         self._socket.close()
@@ -199,20 +200,24 @@ def play(wire: Wire, agent: Agent, game: BaseGame, seat: int, rng: Generator, co
             seconds += time.perf_counter() - began
             moves += 1
             wire.send(write_order(order))
-    return Outcome(SCORES[line.kind], ending(line.ghosts), moves, seconds)
+    score = SCORES[line.kind]
+    return Outcome(score, ending(line.ghosts) or ("forfeit" if score else "limit"), moves, seconds)
 
 
 def connect(host: str, port: int) -> Wire:
     """To a server that has said `SET?`; it may need some time after a game, and forget who came too early."""
     until = time.monotonic() + PATIENCE
     while True:
+        wire = None
         try:
             wire = Wire(host, port)
-            if (line := wire.read()).kind != "SET?":
-                raise BadLine(f"{host}:{port} does not begin with SET? but with {line.kind}")
-            return wire
-        except Lost:
-            if time.monotonic() > until:
+            if (line := wire.read()).kind == "SET?":
+                return wire
+            raise BadLine(f"{host}:{port} begins with {line.kind} instead of SET?")
+        except Problem as problem:
+            if wire:
+                wire.close()
+            if not isinstance(problem, Lost) or time.monotonic() > until:
                 raise
             time.sleep(PAUSE)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
 from collections.abc import AsyncIterator
 from typing import Literal, NamedTuple
 
@@ -28,14 +27,13 @@ class Event(NamedTuple):
 
 
 class Guest:
-    """A client on one of the two ports. `gap`: seconds between an answer and the line after it."""
+    """A client on one of the two ports. `gap`: seconds between an answer and the line after it. asyncio sets TCP_NODELAY."""
 
     def __init__(self, seat: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, gap: float) -> None:
         self.seat, self.gap = seat, gap
         self._reader, self._writer = reader, writer
         self._refused, self._spoke = 0, 0.0
         self._listening: asyncio.Task[None] | None = None
-        writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     @property
     def gone(self) -> bool:

@@ -213,11 +213,11 @@ class Course:
 
 
 def ending(ghosts: Ghosts) -> str:
-    """By what a final board was won: escape, blues or reds (all of somebody's taken); limit: by nothing that the board shows."""
+    """By what a final board was won: escape, blues or reds (all of somebody's taken), or nothing that the board shows."""
     if any(ghost.escaped for ghost in ghosts):
         return "escape"
     taken = ["".join(ghost.colour for ghost in side if ghost.taken) for side in (ghosts[: FIELD.ghosts], ghosts[FIELD.ghosts :])]
-    return next((word for word in ("blues", "reds") if any(side.count(word[0]) == FIELD.reds for side in taken)), "limit")
+    return next((word for word in ("blues", "reds") if any(side.count(word[0]) == FIELD.reds for side in taken)), "")
 
 
 def write_log(course: Course, winner: int) -> str:

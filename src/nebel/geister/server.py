@@ -69,8 +69,9 @@ class Server:
             for seat, port in enumerate(ports):
                 try:
                     listeners.append(await asyncio.start_server(partial(self._arrive, seat), host, port))
-                except OSError as error:
-                    raise BadSetting(f"port {port} of {host} cannot be used: {error.strerror or error}") from error
+                except (OSError, UnicodeError) as error:
+                    why = getattr(error, "strerror", None) or error
+                    raise BadSetting(f"port {port} of {host} cannot be used: {why}") from error
             if ready:
                 first, second = (listener.sockets[0].getsockname()[1] for listener in listeners)
                 ready((first, second))
@@ -80,6 +81,7 @@ class Server:
                 if self.tell:
                     self.tell(result)
         finally:
+            self._between_games = False
             for listener in listeners:
                 listener.close()
             for seat in range(2):
@@ -89,11 +91,10 @@ class Server:
             await asyncio.gather(*self._parting)
 
     def _arrive(self, seat: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        guest = Guest(seat, reader, writer, self.manners.gap)
         if len(self._waiting[seat]) >= MOST_WAITING:
-            self._see_off(guest)
+            writer.close()
             return
-        self._waiting[seat].append(guest)
+        self._waiting[seat].append(Guest(seat, reader, writer, self.manners.gap))
         self._fill_seats()
 
     def _fill_seats(self) -> None:
@@ -179,7 +180,7 @@ class Server:
             winner = 1 - loser
         else:
             score = course.state.score()
-            winner, by = 0 if score == 1 else 1 if score == -1 else DRAW, ending(course.seen(0, True))
+            winner, by = 0 if score == 1 else 1 if score == -1 else DRAW, ending(course.seen(0, True)) or "limit"
         for viewer, player in enumerate(self._seats):
             assert player
             word = "DRW" if winner == DRAW else "WON" if winner == viewer else "LST"
