@@ -298,8 +298,8 @@ class Game(BaseGame):
     width     the most options that a turn can have (default: the larger of actions and outcomes)
     most      the most that a player can win, if known: searches stop early where it is certain
     encodings by recall: all that a player of this recall knows, in numbers
-    prove     prove(s, plies, nodes): a move that wins for certain within so many plies by what the player to move knows; -1: there is none,
-              -2: so many nodes did not tell
+    prove     prove(s, plies, nodes, after): a move that wins for certain within so many plies by what the player to move knows; -1: there
+              is none, -2: so many nodes did not tell. `after`: a move that was found before, to find another (-1: any)
     liken     how players of another game of the family, which is given, find their way here; raises BadSetting if they cannot
     """
 
@@ -318,7 +318,7 @@ class Game(BaseGame):
     hints: Hints = field(default_factory=Hints)
     clues: Clues = field(default_factory=Clues)
     encodings: Mapping[str, Encoding] = field(default_factory=dict)
-    prove: Callable[[Record, int, int], int] | None = None
+    prove: Callable[[Record, int, int, int], int] | None = None
     liken: Callable[[Game], Likeness] | None = None
     view: Callable[[Record, int | None], str] | None = None
     svg: Callable[[Record, int | None], str] | None = None

@@ -357,7 +357,7 @@ def geister(
         hints=Hints(way_out, always=True),
         clues=Clues(essence=essence, public=openly),
         bots=bots(field),
-        prove=prover(field),
+        prove=prover(field, most_plies),
         view=view,
         svg=svg,
     )  # fmt: skip

@@ -23,8 +23,11 @@ MINE, THEIRS, SHOWN = 0, 1, 2
 NONE, UNKNOWN = -1, -2
 
 
-def prover(field: Board) -> Any:
-    """The rule prove(s, plies, budget): a move that wins for certain within so many plies, NONE, or UNKNOWN after so many nodes."""
+def prover(field: Board, limit: int) -> Any:
+    """The rule prove(s, plies, budget, after): a move that wins for certain within so many plies, NONE, or UNKNOWN after so many nodes.
+
+    Moves up to `after`, in the order of the search, are not asked about (-1: all are).
+    """
     width, height, cells = field.width, field.height, field.cells
     last, far = cells - 1, cells - width
     right = sum(1 << (y * width + width - 1) for y in range(height))
@@ -58,11 +61,11 @@ def prover(field: Board) -> Any:
         return 2 * nearest + 1 > plies and reds > plies // 2
 
     @rule
-    def prove(s: Record, plies: int, budget: int) -> int:
+    def prove(s: Record, plies: int, budget: int, after: int) -> int:
         if s.placed < 2:
             return NONE
         me = s.turn
-        plies = min(plies, DEEPEST)
+        plies = min(plies, DEEPEST, limit - s.ply)
         size = 2 * DEEPEST + 3
         at = np.zeros((size, 8), int64)  # by level: my blue, my red, theirs, their blues, their reds, plies left, kind, next move
         theirs = int64(0)
@@ -73,7 +76,11 @@ def prover(field: Board) -> Any:
         at[0, 5], at[0, 6] = plies, MINE
         leave = at[0, 0] & exits
         if leave:
-            return 4 * last if leave >> last & 1 else 4 * far
+            return (4 * last if leave >> last & 1 else 4 * far) if after < 0 else NONE
+        if after >= 0:
+            while in_order[at[0, 7]] != after >> 2:
+                at[0, 7] += 1
+            at[0, 7] = 4 * at[0, 7] + (after & 3) + 1
         level, nodes = 0, 0
         while True:
             blue, red, theirs = at[level, 0], at[level, 1], at[level, 2]

@@ -22,25 +22,37 @@ def _proving(game: Game) -> Any:
     prove: Any = game.prove
 
     @kernel
-    def look(states: Any, plies: int, nodes: int) -> int:
-        return prove(states[0], plies, nodes)
+    def look(states: Any, plies: int, nodes: int, after: int) -> int:
+        return prove(states[0], plies, nodes, after)
 
     return look
 
 
-def sure_win(state: State, plies: int, nodes: int = NODES) -> int | None:
-    """The quickest certain win of the player to move within so many plies; None if there is none, or it took too long to tell."""
-    game = state.game
+def proving(game: BaseGame) -> Any:
+    """look(states, plies, nodes, after), or a refusal."""
     if not isinstance(game, Game) or game.prove is None:
         raise BadSetting(f"{game.string} has no search for certain wins")
-    look = _proving(game)
+    return _proving(game)
+
+
+def sure_win(state: State, plies: int, nodes: int = NODES) -> int | None:
+    """The quickest certain win of the player to move within so many plies; None if there is none, or it took too long to tell."""
+    look = proving(state.game)
     for depth in range(1, plies + 1, 2):
-        move = int(look(state.position, depth, nodes))
+        move = int(look(state.position, depth, nodes, -1))
         if move >= 0:
             return move
         if move < -1:
             return None
     return None
+
+
+def sure_wins(state: State, plies: int, nodes: int = NODES) -> list[int]:
+    """All moves that win for certain within so many plies."""
+    look, found = proving(state.game), [-1]
+    while (move := int(look(state.position, plies, nodes, found[-1]))) >= 0:
+        found.append(move)
+    return found[1:]
 
 
 class Prover(Agent):
@@ -65,8 +77,10 @@ class Prover(Agent):
         return self.other.knows(state)
 
     def join(self, game: BaseGame) -> BaseGame:
-        if not isinstance(game, Game) or game.prove is None:
-            raise BadSetting(f"{self.name}: {game.string} has no search for certain wins")
+        try:
+            proving(game)
+        except BadSetting as error:
+            raise BadSetting(f"{self.name}: {error}") from error
         return self.other.join(game)
 
 
