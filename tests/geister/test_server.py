@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import random
+import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -491,3 +495,19 @@ def test_servers_that_talk_nonsense(nonsense: bytes, capsys: pytest.CaptureFixtu
         pool.submit(scripted_server, [nonsense], listener)
         assert main(["geister-join", "127.0.0.1", str(listener.getsockname()[1]), "--agent", "rush"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", [[], ["--between", "random-escape", "random-escape", "--games", "1000"]])
+def test_interrupted_servers_end_at_once(words: list[str], tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "nebel", "geister-server", "--log", str(tmp_path), *(words or ["--ports", "0,0"])]
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=buffered) as server:
+        assert server.stdout
+        if words:
+            while not list(tmp_path.glob("*.record")):
+                time.sleep(0.05)
+        else:
+            assert "waiting for the first player" in server.stdout.readline()
+        server.send_signal(signal.SIGINT)
+        _, errors = server.communicate(timeout=10)
+    assert (server.returncode, errors) == (130, "nebel: interrupted\n")

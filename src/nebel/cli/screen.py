@@ -19,7 +19,7 @@ def emit(result: dict[str, Any] | list[Any]) -> None:
 
 
 def say(text: str = "", to_error: bool = False) -> None:
-    print(text, file=sys.stderr if to_error else sys.stdout)
+    print(text, file=sys.stderr if to_error else sys.stdout, flush=True)  # servers are read while they run
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

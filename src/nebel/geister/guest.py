@@ -83,15 +83,17 @@ class Guest:
 
     async def part(self) -> None:
         """Close so that the last line still arrives: a socket closed with bytes unread would take it back."""
-        if self._listening:
-            self._listening.cancel()
-            await asyncio.gather(self._listening, return_exceptions=True)
-        with contextlib.suppress(OSError, TimeoutError):
-            async with asyncio.timeout(FAREWELL):
-                self._writer.write_eof()
-                while await self._reader.read(4096):
-                    pass
-        self._writer.transport.abort()
+        try:
+            if self._listening:
+                self._listening.cancel()
+                await asyncio.gather(self._listening, return_exceptions=True)
+            with contextlib.suppress(OSError, TimeoutError):
+                async with asyncio.timeout(FAREWELL):
+                    self._writer.write_eof()
+                    while await self._reader.read(4096):
+                        pass
+        finally:  # also when the server is interrupted
+            self._writer.transport.abort()
 
 
 def _text(line: bytes) -> str:
