@@ -13,12 +13,14 @@ from nebel.core.errors import UnknownGame
 from nebel.core.game import CHANCE, Game
 from nebel.core.rng import generator
 from nebel.core.state import State
+from nebel.core.tree import Tree
 from nebel.games.geister import ESCAPED, LOST_BLUES, LOST_REDS
 from nebel.games.geister_board import Board
 from nebel.geister.belief import believe
 from nebel.learn.flock import Flock
 from nebel.match.agents import read
 from nebel.match.arena import Arena, Terms
+from nebel.policy.table import OnTree, Policy
 
 VARIANTS = [
     "x2y3g2b0", "x2y4g2b0", "x4y2g2b1", "x3y3g2b0", "x3y3g3Rb0", "x3y3g3Bb0", "x4y3g2b1", "x4y3g4b0", "x4y4g2b1", "x4y4g4b0",
@@ -129,7 +131,7 @@ def test_endings_by_hand() -> None:
     assert catch.position[0].how == LOST_BLUES
     assert catch.score() == 1.0
     wide = nebel.game("geister(width=4,height=2,ghosts=2,buffer=1)").start().push("A").push("A")
-    for move in ("c1-d1", "b1-a1", "d1-d2", "a1-b1", "d2-out"):
+    for move in ("c1-d1", "c1-d1", "d1-d2", "d1-c1", "d2-out"):
         wide.push(move)
     assert wide.position[0].how == ESCAPED
     assert wide.score() == 1.0
@@ -138,15 +140,15 @@ def test_endings_by_hand() -> None:
 def test_both_exits_are_one_move_and_only_for_blue() -> None:
     board = "geister(width=4,height=2,ghosts=2,buffer=1)"
     blue = nebel.game(board).start().push("A").push("A")
-    for move in ("c1-d1", "b1-a1", "d1-d2", "a1-b1"):
+    for move in ("c1-d1", "c1-d1", "d1-d2", "d1-c1"):
         blue.push(move)
     assert [move for move in blue.legal() if move.startswith("d2")] == ["d2-out", "d2-d1", "d2-c2"]
     red = nebel.game(board).start().push("B").push("A")
-    for move in ("c1-d1", "b1-a1", "d1-d2", "a1-b1"):
+    for move in ("c1-d1", "c1-d1", "d1-d2", "d1-c1"):
         red.push(move)
     assert [move for move in red.legal() if move.startswith("d2")] == ["d2-d1", "d2-c2"]
     helped = nebel.game(board.replace(")", ",assist=true)")).start().push("A").push("A")
-    for move in ("c1-d1", "b1-a1", "d1-d2", "a1-b1"):
+    for move in ("c1-d1", "c1-d1", "d1-d2", "d1-c1"):
         helped.push(move)
     assert helped.legal() == ["d2-out"]
 
@@ -157,7 +159,7 @@ def test_the_limit_draws_and_a_win_on_the_last_ply_counts() -> None:
         drawn.push(move)
     assert drawn.score() == 0.0
     won = nebel.game("geister(width=4,height=2,ghosts=2,buffer=1,limit=5)").start().push("A").push("A")
-    for move in ("c1-d1", "b1-a1", "d1-d2", "a1-b1", "d2-out"):
+    for move in ("c1-d1", "c1-d1", "d1-d2", "d1-c1", "d2-out"):
         won.push(move)
     assert won.score() == 1.0
 
@@ -172,38 +174,36 @@ def test_chosen_set_up_is_a_secret_decision() -> None:
 
 
 def test_random_play_is_as_measured() -> None:
-    """Draws 2 to 3 %, about 35 % of games by an escape, three quarters longer than 100 plies."""
-    game = nebel.game("geister")
+    """Of players who escape when they can: draws about 2 %, 35 % of games by an escape, 77.5 % longer than 100 plies, median 143."""
+    game = nebel.game("geister(assist=true)")
     assert isinstance(game, Game)
-    flock = Flock(game, 1000, "clock", seed=3)
-    how, plies, games = np.zeros(4, int), [], 0
+    flock = Flock(game, 1500, "clock", seed=3)
+    left, rng = np.full(1500, 2), np.random.default_rng(1)
+    how, plies, scores = np.zeros(4, int), [], []
     before = flock.boards.state.copy()
-    rng = np.random.default_rng(1)
-    scores = []
-    while games < 4000:
-        moves = np.array([rng.choice(np.flatnonzero(row)) for row in flock.legal])
+    while left.any():  # two whole games on every board: the first to end are the short ones
+        moves = np.where(flock.legal, rng.random(flock.legal.shape), 0.0).argmax(axis=1)
         before[:] = flock.boards.state
         flock.step(moves)
-        ended = np.flatnonzero(flock.over)
-        games += len(ended)
-        scores += flock.scores[ended].tolist()
-        plies += (before.ply[ended] + 1).tolist()
-        for j in ended:
+        assert flock.legal.any(axis=1).all()
+        for j in np.flatnonzero(flock.over & (left > 0)):
+            left[j] -= 1
             after, _ = game.after(before[j : j + 1], int(moves[j]))
             how[int(after[0].how)] += 1
+            plies.append(int(after[0].ply))
+            scores.append(float(flock.scores[j]))
     share = how / how.sum()
     assert 0.31 < share[ESCAPED] < 0.39
-    assert share[0] < 0.05  # drawn; games that go on are not counted, so there are a little fewer
-    assert abs(np.mean(scores)) < 0.05
-    assert 0.70 < np.mean(np.array(plies) > 100) < 0.82
+    assert 0.008 < share[0] < 0.03
+    assert abs(np.mean(scores)) < 0.07
+    assert 0.75 < np.mean(np.array(plies) > 100) < 0.82
+    assert 133 < np.median(plies) < 153
 
 
 def test_opponents_are_as_strong_as_measured() -> None:
     random_set_up, chosen = Arena(nebel.game("geister")), Arena(nebel.game("geister(setup=chosen)"))
     first = random_set_up.play(read("purple:1"), read("random-escape"), Terms(2000, 1))
     assert 0.77 <= first.wins / 2000 <= 0.83
-    rushed = chosen.play(read("rush"), read("purple:1"), Terms(400, 1))
-    assert 0.70 <= rushed.wins / 400 <= 0.85
     rushed = chosen.play(read("rush"), read("purple:2"), Terms(400, 1))
     assert 0.50 <= rushed.wins / 400 <= 0.70
 
@@ -246,10 +246,12 @@ def test_the_true_colours_are_always_possible(escapes: bool) -> None:
 
 def test_a_policy_tells_colours_apart() -> None:
     """Of a player who moves red ghosts only, what moves is red."""
-    from nebel.policy.table import Policy
 
     class RedMoves(Policy):
         recall = "board"
+
+        def on_tree(self, tree: Tree) -> OnTree:
+            raise NotImplementedError
 
         def probabilities(self, state: State) -> dict[int, float]:
             s = state.position[0]

@@ -102,8 +102,9 @@ def believe(state: State, player: int, escapes: bool = False, policy: Policy | N
     odds = {colouring: weight / total for colouring, weight in sorted(weights.items(), key=lambda pair: -pair[1]) if weight > 0.0}
     ghosts = []
     for ghost, home in enumerate(board.homes):
-        red = sum(share for colouring, share in odds.items() if board.colourings[colouring] >> home & 1)
-        ghosts.append(Ghost(board.letter(ghost), seen.cells.get(ghost), min(red, 1.0)))
+        share = sum(share for colouring, share in odds.items() if board.colourings[colouring] >> home & 1)
+        red = float(seen.red[ghost]) if ghost in seen.red else min(share, 1.0)
+        ghosts.append(Ghost(board.letter(ghost), seen.cells.get(ghost), red))
     return Belief({board.letters(colouring): share for colouring, share in odds.items()}, ghosts)
 
 

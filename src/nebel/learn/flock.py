@@ -74,8 +74,6 @@ def stepping(game: Game, recall: str) -> Stepping:
 
     @rule
     def look(b: Boards, j: int) -> None:
-        for i in range(b.count[j]):
-            b.legal[j, b.moves[j, i]] = False
         b.count[j] = moves(b.state[j], b.moves[j])
         for i in range(b.count[j]):
             b.legal[j, b.moves[j, i]] = True
@@ -85,6 +83,8 @@ def stepping(game: Game, recall: str) -> Stepping:
     @rule
     def go_on(b: Boards, j: int, move: int) -> None:
         b.over[j] = False
+        for i in range(b.count[j]):
+            b.legal[j, b.moves[j, i]] = False
         play(b.state[j], move, b.seen)
         settle(b, j)
         look(b, j)
