@@ -9,7 +9,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from nebel.core.errors import BadFile, BadSetting, IllegalMove, Problem
-from nebel.core.game import CHANCE, END, BaseGame, text_picture
+from nebel.core.game import CHANCE, END, BaseGame
+from nebel.core.picture import text_picture
 from nebel.core.recall import PERFECT, blank_memory, remember_move, remember_sight
 from nebel.core.rng import generator, uniform
 
