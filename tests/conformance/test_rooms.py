@@ -22,7 +22,7 @@ ALLOWED = {
     "learn": {"core", "policy", "judge", "solve", "search", "match", "learn"},
     "bench": {"core", "policy", "judge", "solve", "search", "bench"},
     "report": {"core", "report"},
-    "papers": {"core", "policy", "dark_hex", "judge", "solve", "search", "match", "learn", "report", "papers"},
+    "papers": {"games", "geister", "core", "policy", "dark_hex", "judge", "solve", "search", "match", "learn", "report", "papers"},
 }
 
 

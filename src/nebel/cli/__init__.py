@@ -41,6 +41,7 @@ VERBS = {
     "geister-server": Verb("hold Geister competitions: two ports, one game after another", "geister_server"),
     "geister-join": Verb("let an agent play on a Geister competition server", "geister_join"),
     "geister-replay": Verb("show a game of Geister move by move, from a log file or a record", "geister_replay"),
+    "geister-solve": Verb("solve a small Geister variant on merged positions, and judge the strategy by beliefs", "geister_solve"),
     "geister-puzzles": Verb("find the move that wins in Geister whatever the colours are", "geister_puzzles"),
     "paper": Verb("compute a paper's tables and figures anew, beside the published ones", "paper"),
     "bench": Verb("measure speed against OpenSpiel and LiteEFG in one run", "bench"),

@@ -118,6 +118,10 @@ class Layers:
         total = np.repeat(np.add.reduceat(self._sums, place[:-1], axis=1), np.diff(place), axis=1)
         return np.divide(self._sums, total, out=np.tile(self._even, (self.limit, 1)), where=total > 0.0)
 
+    def met(self, ply: int) -> NDArray[np.bool_]:
+        """The views that the average comes to at a ply."""
+        return np.add.reduceat(self._sums[ply], self.positions.place[:-1]) > 0.0
+
     def value(self, share: Reals) -> float:
         """To player 0, of both playing so."""
         back_up(self.graph, share, np.zeros((self.limit, 1)), self._gains, self._value, self.limit, -1)
@@ -138,5 +142,5 @@ class Layers:
             for kind, name in zip((OUT, LAST_BLUE, LAST_RED), ways, strict=True):
                 ways[name][t % 2 if kind != LAST_RED else 1 - t % 2] += flow[p.child == kind].sum()
             on = p.child >= 0
-            reach = np.bincount(p.child[on], flow[on], len(p.positions))
+            reach = np.bincount(p.child[on], flow[on], len(p.positions)).astype(float)
         return {**ways, "drawn": np.array([reach.sum()]), "blue first": np.array([blue])}

@@ -110,8 +110,8 @@ def course(p: Positions, home: bool) -> Course:
         if not home:  # the other chooses: all that may happen is one choice
             event.append(len(then))
         first.append(len(event) - 1)
-    longs = [np.array(x, np.int64) for x in (first, event, then)]
-    return Course(*longs, np.array(gain), *(np.array(x, np.int64) for x in (item, source, target, place)))
+    longs = [np.array(x, np.int64) for x in (first, event, then, item, source, target, place)]
+    return Course(longs[0], longs[1], longs[2], np.array(gain), longs[3], longs[4], longs[5], longs[6])
 
 
 @rule

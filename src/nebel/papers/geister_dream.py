@@ -1,0 +1,193 @@
+"""Geister variants, as in the paper that learned them with DREAM: what it could not know, their exact values.
+
+`nebel paper geister_dream` solves every variant with perfect recall up to the largest limit of plies that can be enumerated, and the
+smaller ones up to the paper's limit of 100 on merged positions. docs/games/geister.md says what was found.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nebel.core.errors import TooLarge
+from nebel.core.game import CHANCE, BaseGame
+from nebel.core.registry import load
+from nebel.core.tree import grow
+from nebel.games.geister import ESCAPED, LOST_BLUES, LOST_REDS
+from nebel.geister.belief import board_of
+from nebel.geister.positions import histories
+from nebel.geister.variants import Solved, judged, layers_of, policy_of
+from nebel.judge.best_response import Judge
+from nebel.match.agents import Agent, PolicyAgent
+from nebel.match.arena import play_deals
+from nebel.papers.paper import Paper, Terms
+from nebel.policy.table import TablePolicy, Uniform
+from nebel.report.parts import Section, Table
+from nebel.solve.cfr import FullWidth
+
+PUBLISHED = {
+    "x2y3g2b0": (61.35, 52.27, 0.33), "x3y3g2b0": (62.03, 57.80, 0.39), "x3y3g3Rb0": (68.57, 64.79, 0.09),
+    "x3y3g3Bb0": (65.90, 64.00, 0.60), "x2y4g2b0": (62.49, 58.98, 0.36), "x4y2g2b1": (63.00, 53.41, 0.63),
+    "x4y3g2b1": (65.85, 62.89, 0.41), "x4y3g4b0": (76.69, 75.76, 0.34), "x4y4g2b1": (65.19, 64.51, 0.44),
+    "x4y4g4b0": (72.67, 70.34, 0.49), "x4y4g4b1": (64.82, 61.99, 0.55), "x6y6g8b1": None,
+}  # fmt: skip
+"""By variant: games of 100 won against Random as first and as second player, and the share of first moves by a blue ghost."""
+
+NAMES = {ESCAPED: "escape", LOST_BLUES: "blues taken", LOST_REDS: "reds taken"}
+
+
+class Scale(NamedTuple):
+    """How much is computed."""
+
+    variants: Sequence[str]
+    histories: int  # of the trees that are solved
+    iterations: int  # of CFR on trees, at most
+    goal: float  # exploitability that is enough there
+    merged: int  # iterations on merged positions
+    positions: int  # the most for that
+    sampled: int  # games that endings of tree strategies are counted over
+    games: int  # against Random, in each seat
+
+
+FULL = Scale(tuple(PUBLISHED), 6_000_000, 2000, 1e-4, 200, 100_000, 2000, 100_000)
+QUICK = Scale(("x2y3g2b0", "x3y3g3Rb0", "x4y3g4b0"), 30_000, 300, 1e-3, 10, 2_000, 200, 2_000)
+
+
+class Study:
+    def __init__(self, terms: Terms) -> None:
+        self.terms, self.scale = terms, QUICK if terms.quick else FULL
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def largest(self, variant: str) -> tuple[BaseGame, int] | None:
+        """With the largest limit at which all histories can be enumerated, and that limit."""
+        board = board_of(load(f"geister:{variant}"))
+        limit = sum(count <= self.scale.histories for count in histories(board, self.scale.histories))
+        return (load(f"geister:{variant}(limit={limit})"), limit) if limit else None
+
+
+def endings(game: BaseGame, policy: TablePolicy, games: int, seed: int) -> tuple[dict[str, float], float]:
+    """Of sampled games of a policy with itself: how they end, and how often the first move is of a blue ghost."""
+    luck, placing = random.Random(seed), 4 * board_of(game).cells
+    counts, blue = dict.fromkeys([*NAMES.values(), "drawn"], 0), 0
+    for _ in range(games):
+        state = game.start()
+        while not state.over:
+            if state.turn == CHANCE:
+                options, odds = state.options(), state.odds()
+            else:
+                shares = policy.probabilities(state)
+                options, odds = list(shares), list(shares.values())
+            move = luck.choices(options, odds)[0]
+            if state.turn == 0 and int(state.position[0].ply) == 0 and move < placing:
+                blue += not int(state.position[0].reds[0]) >> (move // 4) & 1
+            state.push(move)
+        counts[NAMES.get(int(state.position[0].how), "drawn")] += 1
+    return {name: count / games for name, count in counts.items()}, blue / games
+
+
+def solved(study: Study) -> Section:
+    rows, data = [], []
+    for variant in study.scale.variants:
+        if not (found := study.largest(variant)):
+            continue
+        game, limit = found
+        with study.terms.timed(variant):
+            tree = grow(game, limit=study.scale.histories)
+            solver, judge = FullWidth(tree, "pdcfr+"), Judge(tree)
+            verdict = None
+            while solver.iterations < study.scale.iterations:
+                solver.run(50)
+                verdict = judge.verdict(solver.strategies())
+                if verdict.exploitability < study.scale.goal:
+                    break
+            assert verdict is not None
+            how, blue = endings(game, solver.policy({}), study.scale.sampled, study.terms.seed)
+        known = PUBLISHED[variant]
+        low, high = -verdict.best_response[1], verdict.best_response[0]
+        states = tree.information_states()
+        rows.append((
+            variant, str(limit), f"{tree.histories:,}", f"{states[0]:,} + {states[1]:,}", f"{verdict.value:+.5f}",
+            f"{low:+.5f} to {high:+.5f}", f"{verdict.exploitability:.1e}", f"{known[2]:.2f}" if known else "-", f"{blue:.2f}",
+            *(f"{100 * how[name]:.0f} %" for name in how),
+        ))  # fmt: skip
+        data.append({
+            "variant": variant, "limit": limit, "histories": tree.histories, "information_states": states, "value": verdict.value,
+            "exploitability": verdict.exploitability, "blue_first": blue, "endings": how, "iterations": solver.iterations,
+        })  # fmt: skip
+    head = (
+        "variant", "plies", "histories", "information states", "value", "surely", "exploitability", "blue first: paper", "ours", "escape",
+        "blues taken", "reds taken", "drawn",
+    )  # fmt: skip
+    note = (
+        f"The largest limit with at most {study.scale.histories:,} histories; PDCFR+ with perfect recall. The value to the first player is "
+        f"surely between what the two strategies guarantee. Endings and first moves of {study.scale.sampled:,} games; the paper's share is "
+        "that of a strategy learned with 100 plies."
+    )
+    lead = "Every variant with perfect recall, as many plies as can be enumerated; then the game is a draw."
+    return Section("Variants solved", lead, [Table("Exact values", head, rows, note)], {"variants": data})
+
+
+def merged(study: Study) -> Section:
+    rows, data, left_out = [], [], []
+    for variant in study.scale.variants:
+        known = PUBLISHED[variant]
+        game = load(f"geister:{variant}(limit=100)")
+        try:
+            layers = layers_of(game, study.scale.positions)
+        except TooLarge:
+            left_out.append(variant)
+            continue
+        with study.terms.timed(variant):
+            for _ in range(study.scale.merged):
+                layers.iterate()
+            found = judged(layers)
+            won = _against_random(study, game, found)
+        low, high = found.exploitability
+        blue = float(found.endings["blue first"][0])
+        ways = {name: float(shares.sum()) for name, shares in found.endings.items() if name != "blue first"}
+        paper = [f"{100 * known[2]:.0f} %", f"{known[0]:.1f}", f"{known[1]:.1f}"] if known else ["-"] * 3
+        rows.append((
+            variant, f"{len(layers.positions.positions):,}", f"{low:.4f} to {high:.4f}", paper[0], f"{100 * blue:.0f} %", paper[1],
+            f"{won[0]:.1f}", paper[2], f"{won[1]:.1f}", *(f"{100 * share:.0f} %" for share in ways.values()),
+        ))  # fmt: skip
+        data.append({"variant": variant, "positions": len(layers.positions.positions), "exploitability": [low, high], "value": found.value,
+                     "blue_first": blue, "endings": ways, "won_of_100": won})  # fmt: skip
+    head = (
+        "variant", "positions", "exploitability", "blue first: paper", "ours", "first against Random: paper", "ours", "second: paper",
+        "ours", "escape", "blues taken", "reds taken", "drawn",
+    )  # fmt: skip
+    note = (
+        f"{study.scale.merged:,} iterations of CFR+; strategies go by the board, what was captured and the ply. Exploitability is what "
+        "somebody wins who remembers everything: at least and at most. "
+        f"Games won of 100 against Random, {study.scale.games:,} in each seat. "
+        f"Left out, for more than {study.scale.positions:,} positions: {', '.join(left_out) or 'none'}."
+    )
+    lead = "The paper's limit of 100 plies, where every position is one, however it came about."
+    return Section("Merged positions, 100 plies", lead, [Table("Strategies", head, rows, note)], {"variants": data, "left_out": left_out})
+
+
+def _against_random(study: Study, game: BaseGame, found: Solved) -> list[float]:
+    """Games won of 100, first and second."""
+    ours: Agent = PolicyAgent("ours", policy_of(game, found.layers, found.share, {}))
+    other: Agent = PolicyAgent("random", Uniform())
+    seats: Sequence[Any] = ((ours, other), (other, ours))
+    scores = [play_deals(game, pair, study.scale.games, study.terms.seed).scores for pair in seats]
+    return [100 * float(np.mean(scores[0] > 0)), 100 * float(np.mean(scores[1] < 0))]
+
+
+PAPER = Paper(
+    name="geister_dream",
+    title="Geister variants: exact values",
+    cite="Lucien Troillet. Analyzing simplified Geister using DREAM.",
+    intro=(
+        "The small variants of Geister of the paper, by name: columns, rows, ghosts a side (R or B: most of an odd number are red or "
+        "blue), and empty columns at each side. The paper learned strategies and let them play against Random; here the games are solved."
+    ),
+    study=Study,
+    sections={"solved": solved, "merged": merged},
+)
