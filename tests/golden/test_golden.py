@@ -28,6 +28,8 @@ LINES = {
     "dark_hex(abrupt=true)": ABRUPT,
     "dark_hex(abrupt=true,leak=noisy)": ABRUPT,
     "dark_hex(abrupt=true,leak=flash)": ABRUPT,
+    "geister(width=3,height=3,ghosts=3,reds=2,buffer=0)": "AB AB a1-a2 c1-c2 b1-b2 c2-b2",
+    "geister(width=4,height=2,ghosts=2,buffer=1,setup=chosen)": "A B c1-d1 c1-d1 d1-d2 d1-c1 d2-out",
     "cheat(hp=2,starter=0)": "As2s-2h3s-0 As believe 3s challenge 2s challenge As challenge",
     "cheat(hp=none,limit=3,alike=true)": "A2-23-1 3 believe 2 challenge 23 believe",
     "cheat(ranks=7,hand=2,hp=1)": "start-1 4s 7h As Ah AsAh believe",

@@ -31,6 +31,7 @@ GAMES = [
     "dark_hex(rows=2,cols=3,abrupt=true)",
     "dark_hex(rows=2,cols=3,abrupt=true,leak=noisy)",
     "dark_hex(rows=3,cols=2,leak=flash)",
+    "geister(width=2,height=3,ghosts=2,buffer=0,limit=5)",
     "cheat:1",
     "cheat(hp=none,limit=3,hand=1,alike=true,suits=3)",
 ]

@@ -20,6 +20,8 @@ SMALL = [
     "goofspiel:3",
     "goofspiel(cards=3,order=random)",
     "goofspiel(cards=3,forced_last=false)",
+    "geister(width=2,height=3,ghosts=2,buffer=0,limit=4)",
+    "geister(width=2,height=3,ghosts=2,buffer=0,limit=4,setup=chosen)",
     "cheat(hp=1,starter=1)",
     "cheat(hp=1,starter=0,alike=true)",
     *DARK_HEX,

@@ -77,12 +77,12 @@ def pebbles(tmp_path: Path) -> str:
 
 
 def test_bots_by_name() -> None:
-    assert bots() == ["heuristic"]
+    assert bots() == ["heuristic", "purple", "random-escape", "rush"]
     for text in ("heuristic", "bot:heuristic"):
         agent = read(text)
         assert isinstance(agent, BotAgent)
         assert (agent.name, agent.bot, agent.game) == (text, "heuristic", None)
-    with pytest.raises(BadSetting, match="agents are: uniform, random, heuristic, bot:NAME, policy:FILE, FILE"):
+    with pytest.raises(BadSetting, match="agents are: uniform, random, heuristic, purple, random-escape, rush, purple:4"):
         read("heuristics")
 
 

@@ -315,7 +315,7 @@ def geister(
         me = player or 0
         below = OTHER_RED * int(s.taken[me, 0]) + OTHER_BLUE * int(s.taken[me, 1])
         above = RED * int(s.taken[1 - me, 0]) + BLUE * int(s.taken[1 - me, 1])
-        return field.picture(marks(s, player), (below, above))
+        return field.picture(marks(s, player), (below, above), " ".join(ending(s)))
 
     def board_text(key: int) -> str:
         marked = EMPTY + BLUE + RED + HIDDEN

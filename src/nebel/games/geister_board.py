@@ -130,11 +130,12 @@ class Board:
             lines.append(f"{y + 1:>{wide}} " + " ".join(marks[y * self.width : (y + 1) * self.width]))
         return "\n".join([*lines, *notes])
 
-    def picture(self, marks: list[str], captured: tuple[str, str]) -> str:
-        """`captured`: marks of what the player below has taken, and of what the one above has."""
+    def picture(self, marks: list[str], captured: tuple[str, str], ending: str) -> str:
+        """`captured`: marks of what the player below has taken, and of what the one above has; `ending`: words below."""
         side, margin, tray = 54, 30, 40
         width = 2 * margin + side * self.width
-        height = 2 * margin + side * self.height + 2 * tray
+        bottom = 2 * margin + side * self.height + 2 * tray
+        height = bottom + (20 if ending else 0)
         top = margin + tray
 
         def corner(cell: int) -> tuple[float, float]:
@@ -154,11 +155,13 @@ class Board:
             middle = x + side / 2
             parts.append(f'<path d="M{middle} {tip} L{middle - 7} {base} L{middle + 7} {base} Z" fill="#6a8f5a"><title>exit</title></path>')
         for x in range(self.width):
-            parts.append(_label(margin + side * (x + 0.5), height - tray - 1, self.cell_name(x)[0]))
+            parts.append(_label(margin + side * (x + 0.5), bottom - tray - 1, self.cell_name(x)[0]))
         for y in range(self.height):
             parts.append(_label(margin - 16, top + side * (self.height - y - 0.5) + 5, str(y + 1)))
-        for taken, y in zip(captured, (height - tray / 2, tray / 2 + 4), strict=True):
+        for taken, y in zip(captured, (bottom - tray / 2, tray / 2 + 4), strict=True):
             parts += [_ghost(margin + 24 + 32 * i, y, 12, mark) for i, mark in enumerate(taken)]
+        if ending:
+            parts.append(_label(width / 2, height - 8, ending))
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
             f'font-family="sans-serif" font-size="13" fill="#5b564a">{"".join(parts)}</svg>'

@@ -8,6 +8,7 @@ counts by the odds of the set-up, and by how often a given policy would have mov
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import fsum
 
 from nebel.core.errors import BadSetting
 from nebel.core.game import CHANCE, BaseGame
@@ -102,7 +103,7 @@ def believe(state: State, player: int, escapes: bool = False, policy: Policy | N
     odds = {colouring: weight / total for colouring, weight in sorted(weights.items(), key=lambda pair: -pair[1]) if weight > 0.0}
     ghosts = []
     for ghost, home in enumerate(board.homes):
-        share = sum(share for colouring, share in odds.items() if board.colourings[colouring] >> home & 1)
+        share = fsum(share for colouring, share in odds.items() if board.colourings[colouring] >> home & 1)
         red = float(seen.red[ghost]) if ghost in seen.red else min(share, 1.0)
         ghosts.append(Ghost(board.letter(ghost), seen.cells.get(ghost), red))
     return Belief({board.letters(colouring): share for colouring, share in odds.items()}, ghosts)
