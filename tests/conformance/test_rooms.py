@@ -20,7 +20,7 @@ ALLOWED = {
     "match": {"core", "policy", "judge", "search", "match"},
     "geister": {"core", "games", "policy", "search", "match", "geister"},
     "learn": {"core", "policy", "judge", "solve", "search", "match", "learn"},
-    "bench": {"core", "policy", "judge", "solve", "search", "bench"},
+    "bench": {"core", "policy", "judge", "solve", "search", "learn", "bench"},
     "report": {"core", "report"},
     "papers": {"games", "geister", "core", "policy", "dark_hex", "judge", "solve", "search", "match", "learn", "report", "papers"},
 }
