@@ -27,7 +27,7 @@ def _vector_env(string: str) -> list[Contender]:
     from open_spiel.python import rl_environment, vector_env
     from open_spiel.python.rl_agent import StepOutput
 
-    envs = vector_env.SyncVectorEnv([rl_environment.Environment(string, seed=i) for i in range(SOME)])
+    envs = vector_env.SyncVectorEnv([rl_environment.Environment(string) for _ in range(SOME)])
     rng = np.random.default_rng(1)
     held: list[Any] = [envs.reset()]
 

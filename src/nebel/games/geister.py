@@ -309,7 +309,11 @@ def geister(
         return [f"player {s.winner} won: {ways_to_win[int(s.how)]}" if s.winner >= 0 else f"drawn after {s.ply} plies"]
 
     def view(s: Record, player: int | None) -> str:
-        return field.text(marks(s, player), [taken_text(s, player or 0), taken_text(s, 1 - (player or 0)), *ending(s)])
+        drawn = marks(s, player)
+        if player is not None and s.placed <= player:  # whoever chooses colours must know which ghost is A
+            for ghost, cell in enumerate(field.homes):
+                drawn[cell] = field.letter(ghost)
+        return field.text(drawn, [taken_text(s, player or 0), taken_text(s, 1 - (player or 0)), *ending(s)])
 
     def svg(s: Record, player: int | None) -> str:
         me = player or 0
