@@ -10,6 +10,7 @@ from numpy import int64
 from nebel.core.game import Bot, Record
 from nebel.core.rule import rule
 from nebel.games.geister_board import Board
+from nebel.games.geister_ways import ways_of
 
 WIN = 100_000_000
 DEEPEST = 16
@@ -19,17 +20,12 @@ ENDLESS = 1 << 62
 def bots(field: Board) -> dict[str, Bot]:
     width, height, cells = field.width, field.height, field.cells
     last, far = cells - 1, cells - width
-    right = sum(1 << (y * width + width - 1) for y in range(height))
-    left = right >> (width - 1)
     exits, doors = sum(1 << cell for cell in field.exits), 1 | 1 << (width - 1)  # mine, and the other's
     blue_count, ways, placing = field.ghosts - field.reds, field.ways, 4 * cells
     columns = [min(x, width - 1 - x) for x in range(width)]
-    to_exit = np.array([height - 1 - c // width + columns[c % width] for c in range(cells)], int64)
-    to_door = np.array([c // width + columns[c % width] for c in range(cells)], int64)
-    in_order = np.array([cell for y in reversed(range(height)) for cell in range(y * width, (y + 1) * width)], int64)
+    may_go, to_exit, to_door, in_order, steps = ways_of(field)
     inner = sorted(range(field.ghosts), key=lambda i: -columns[field.homes[i] % width])[: field.reds]
     inside = field.colourings.index(sum(1 << field.homes[i] for i in inner))
-    steps = np.array([width, 1, -width, -1], int64)
 
     @rule
     def any_colouring(u: float) -> int:
@@ -39,18 +35,6 @@ def bots(field: Board) -> dict[str, Bot]:
     def way_out(s: Record) -> int:
         leave = s.ghosts[s.turn] & ~s.reds[s.turn] & exits
         return -1 if not leave else 4 * last if leave >> last & 1 else 4 * far
-
-    @rule
-    def may_go(own: Any, cell: int, way: int) -> bool:
-        """Whether a ghost can go there, the way out apart."""
-        here = int64(1) << cell
-        if way == 0:
-            return cell < far and not own & here << width
-        if way == 1:
-            return not right & here and not own & here << 1
-        if way == 2:
-            return cell >= width and not own & here >> width
-        return not left & here and not own & here >> 1
 
     @rule
     def some_move(s: Record, u: float) -> int:

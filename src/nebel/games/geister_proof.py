@@ -15,6 +15,7 @@ from numpy import int64
 from nebel.core.game import Record
 from nebel.core.rule import rule
 from nebel.games.geister_board import Board
+from nebel.games.geister_ways import ways_of
 
 DEEPEST = 20
 MINE, THEIRS, SHOWN = 0, 1, 2
@@ -28,27 +29,11 @@ def prover(field: Board, limit: int) -> Any:
 
     Moves up to `after`, in the order of the search, are not asked about (-1: all are).
     """
-    width, height, cells = field.width, field.height, field.cells
+    width, cells = field.width, field.cells
     last, far = cells - 1, cells - width
-    right = sum(1 << (y * width + width - 1) for y in range(height))
-    left = right >> (width - 1)
     exits, doors = sum(1 << cell for cell in field.exits), 1 | 1 << (width - 1)
     blue_count, red_count = field.ghosts - field.reds, field.reds
-    columns = [min(x, width - 1 - x) for x in range(width)]
-    to_exit = np.array([height - 1 - c // width + columns[c % width] for c in range(cells)], int64)
-    in_order = np.array([cell for y in reversed(range(height)) for cell in range(y * width, (y + 1) * width)], int64)
-    steps = np.array([width, 1, -width, -1], int64)
-
-    @rule
-    def free(own: Any, cell: int, way: int) -> bool:
-        here = int64(1) << cell
-        if way == 0:
-            return cell < far and not own & here << width
-        if way == 1:
-            return not right & here and not own & here << 1
-        if way == 2:
-            return cell >= width and not own & here >> width
-        return not left & here and not own & here >> 1
+    may_go, to_exit, _, in_order, steps = ways_of(field)
 
     @rule
     def hopeless(blue: Any, red: Any, plies: int) -> Any:
@@ -111,7 +96,7 @@ def prover(field: Board, limit: int) -> Any:
                 while not known and k < 4 * cells:
                     cell, way = in_order[k >> 2], k & 3
                     k += 1
-                    if own >> cell & 1 and free(own, cell, way):
+                    if own >> cell & 1 and may_go(own, cell, way):
                         deeper = True
                         break
                 at[level, 7] = k
