@@ -11,7 +11,7 @@ from nebel.core.registry import load
 from nebel.learn.drive import Yardstick
 from nebel.match.agents import read
 from nebel.match.rating import rate
-from nebel.papers.exit_oos_study import LARGE, SMALL, Aged, Plan, Study, won
+from nebel.papers.exit_oos_study import LARGE, LEDUC, SMALL, Aged, Plan, Study, won
 from nebel.papers.paper import Paper
 from nebel.report.charts import Axis, lines
 from nebel.report.parts import Figure, Section, Table
@@ -33,7 +33,7 @@ def fig1(study: Study) -> Section:
     last: dict[str, Aged] = {}
     for steps in study.scale.steps:
         name = f"{steps:,} simulations"
-        plan = Plan({"simulations": steps, "hidden": "128", "stride": 1.0}, study.scale.leduc, _marks())
+        plan = Plan({"simulations": steps, **LEDUC}, study.scale.leduc, _marks())
         with study.terms.timed(f"leduc: training with {name} a move"):
             ages = study.train(game, plan)
         series[name] = [(aged.iterations, yardstick.measure(aged.policy)["exploitability"]) for aged in ages]
