@@ -117,8 +117,8 @@ PAPER = Paper(
     cite="Andy Kitchen, Michela Benedetti. ExIt-OOS: Towards Learning from Planning in Imperfect Information Games. 2018.",
     intro=(
         "The figure and the tables of the paper beside our own. Networks learn what Online Outcome Sampling plays against itself, "
-        "and move in its playouts. At full size each Goofspiel is learned for an hour; quickly for ten seconds, which shows that it "
-        "works and no more."
+        "and move in its playouts. At full size the Goofspiels are learned for 5 and 20 minutes; quickly for ten seconds, which shows "
+        "that it works and no more."
     ),
     study=Study,
     sections={"fig1": fig1, "table1": table1, "table2": table2, "table3": table3},

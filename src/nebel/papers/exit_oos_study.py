@@ -59,9 +59,9 @@ LEDUC: dict[str, Any] = {"hidden": "128-64", "stride": 1.0, "wander": 0.3, "step
 TRUST = 3000.0
 """Of a search by a network's advice at the board, which is longer than those that it learned from."""
 
-SECONDS = {SMALL: 600.0, LARGE: 3600.0}
+SECONDS = {SMALL: 300.0, LARGE: 1200.0}
 FULL = Scale(
-    (1000, 5000, 10_000, 100_000), 200.0, {game: Plan(SETTINGS[game], SECONDS[game], KEPT[game]) for game in KEPT}, 5000, 1000, 1000, "10k"
+    (1000, 5000, 10_000, 100_000), 200.0, {game: Plan(SETTINGS[game], SECONDS[game], KEPT[game]) for game in KEPT}, 5000, 500, 100, "10k"
 )
 QUICK = Scale((50, 500), 5.0, {game: Plan({**SETTINGS[game], "simulations": 50}, 10.0, (2,)) for game in KEPT}, 200, 100, 20, "200")
 

@@ -1,0 +1,36 @@
+"""The report on Geister's variants: exact values, bounds, and its form."""
+
+from __future__ import annotations
+
+from nebel.cli import main
+from nebel.papers.geister_dream import PAPER, Scale, Study
+from nebel.papers.paper import Terms, compute
+
+TINY = Scale(("x2y3g2b0", "x4y3g4b0"), 3_000, 200, 1e-3, 40, 1_000, 100, 2_000)
+
+
+class Small(Study):
+    def __init__(self, terms: Terms) -> None:
+        super().__init__(terms)
+        self.scale = TINY
+
+
+def test_variants_are_solved_and_merged() -> None:
+    report = compute(PAPER._replace(study=Small), [], Terms(quick=True))
+    solved, merged = (report.data()["sections"][name] for name in ("solved", "merged"))
+    small, wide = solved["variants"]
+    assert (small["variant"], small["limit"], small["histories"]) == ("x2y3g2b0", 8, 1703)
+    assert wide["limit"] == 2
+    for variant in solved["variants"]:
+        assert variant["exploitability"] < 2e-3
+        assert abs(sum(variant["endings"].values()) - 1.0) < 1e-9
+    (row,) = merged["variants"]
+    low, high = row["exploitability"]
+    assert 0.0 < low <= high < 0.4
+    assert row["won_of_100"][0] + row["won_of_100"][1] > 113.63  # of 200: the paper's
+    assert merged["left_out"] == ["x4y3g4b0"]
+    assert "<table" in report.html()
+
+
+def test_an_unknown_section_is_refused() -> None:
+    assert main(["paper", "geister_dream", "--only", "fig9"]) == 2
