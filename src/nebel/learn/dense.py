@@ -1,4 +1,4 @@
-"""Dense networks in torch, and as policies."""
+"""Dense networks in torch: policies, and numbers for moves."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ import numpy as np
 from nebel.core.errors import BadSetting
 from nebel.core.game import BaseGame
 from nebel.learn.reservoir import Arrays, Experience
-from nebel.policy.net import Layer, NetPolicy
+from nebel.policy.net import Floats, Layer, NetPolicy
 
 try:
     import torch
     from torch import nn
 except ImportError as error:  # the rest of the library does without
     raise BadSetting("learning takes torch; install it with: pip install 'torch>=2.13,<2.14'") from error
+
+MOST_ROWS = 4096
+"""That a step of a fit learns from; of more, as many are drawn."""
 
 MOMENTS = ("exp_avg", "exp_avg_sq", "step")
 """What Adam remembers of a parameter."""
@@ -30,8 +33,8 @@ def read_hidden(text: str) -> list[int]:
     return sizes
 
 
-class Dense:
-    """A network for policies with its optimiser. The last layer begins with zeros, so that all moves are equally likely."""
+class Net:
+    """A dense network, rectified between its layers, with its optimiser. The last layer begins with zeros: nothing is preferred."""
 
     def __init__(self, inputs: int, hidden: list[int], outputs: int, rate: float, seed: int) -> None:
         torch.set_num_threads(1)
@@ -47,14 +50,10 @@ class Dense:
         self._net = nn.Sequential(*parts[:-1])
         self._adam = torch.optim.Adam(self._net.parameters(), lr=rate)
 
-    def step(self, batch: Experience) -> float:
-        """One step towards the experts' shares; returns the mean Kullback-Leibler divergence of the network's from theirs."""
-        rows, shares, legal = (torch.from_numpy(array) for array in batch)
-        logits = self._net(rows).masked_fill(~legal, -torch.inf)
-        logs = torch.log_softmax(logits, 1).masked_fill(~legal, 0.0)
-        loss = torch.sum(torch.xlogy(shares, shares) - shares * logs) / len(rows)
-        self._adam.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+    def descend(self, loss: Any) -> float:
+        """One step of the optimiser."""
+        self._adam.zero_grad(set_to_none=True)
+        loss.backward()
         self._adam.step()
         return float(loss.detach())
 
@@ -62,21 +61,51 @@ class Dense:
         """Weights and biases as NumPy uses them; copies."""
         return tuple((_array(layer.weight.T), _array(layer.bias)) for layer in self._layers)
 
+    def save(self, name: str = "") -> Arrays:
+        held = {f"{name}parameter{i}": _array(each) for i, each in enumerate(self._net.parameters())}
+        for i, each in enumerate(self._net.parameters()):
+            held |= {f"{name}{kind}{i}": _array(self._adam.state[each][kind]) for kind in MOMENTS if each in self._adam.state}
+        return held
+
+    def restore(self, arrays: Arrays, name: str = "") -> None:
+        with torch.no_grad():
+            for i, each in enumerate(self._net.parameters()):
+                each.copy_(torch.from_numpy(arrays[f"{name}parameter{i}"]))
+                if f"{name}step{i}" in arrays:
+                    self._adam.state[each] = {kind: torch.from_numpy(arrays[f"{name}{kind}{i}"].copy()) for kind in MOMENTS}
+
+
+class Dense(Net):
+    """A network for policies: at first all moves are equally likely."""
+
+    def step(self, batch: Experience) -> float:
+        """One step towards the experts' shares; returns the mean Kullback-Leibler divergence of the network's from theirs."""
+        rows, shares, legal = (torch.from_numpy(array) for array in batch)
+        logits = self._net(rows).masked_fill(~legal, -torch.inf)
+        logs = torch.log_softmax(logits, 1).masked_fill(~legal, 0.0)
+        return self.descend(torch.sum(torch.xlogy(shares, shares) - shares * logs) / len(rows))
+
     def policy(self, game: BaseGame, recall: str, facts: dict[str, Any]) -> NetPolicy:
         return NetPolicy(game.string, game.fingerprint, recall, self.layers(), facts)
 
-    def save(self) -> Arrays:
-        held = {f"parameter{i}": _array(each) for i, each in enumerate(self._net.parameters())}
-        for i, each in enumerate(self._net.parameters()):
-            held |= {f"{name}{i}": _array(self._adam.state[each][name]) for name in MOMENTS if each in self._adam.state}
-        return held
 
-    def restore(self, arrays: Arrays) -> None:
-        with torch.no_grad():
-            for i, each in enumerate(self._net.parameters()):
-                each.copy_(torch.from_numpy(arrays[f"parameter{i}"]))
-                if f"step{i}" in arrays:
-                    self._adam.state[each] = {name: torch.from_numpy(arrays[f"{name}{i}"].copy()) for name in MOMENTS}
+class Values(Net):
+    """A network that gives a number for each move, regrets or what moves are worth, fitted by weighted least squares."""
+
+    def __call__(self, rows: Floats) -> Floats:
+        with torch.inference_mode():
+            found: Floats = self._net(torch.from_numpy(rows)).numpy()
+        return found
+
+    def fit(self, rows: Floats, wanted: Floats, weight: Floats, steps: int, rng: np.random.Generator) -> float:
+        """`weight` is by row and move: 0 where nothing is wanted. Returns the last loss."""
+        loss = 0.0
+        x, y, w = (torch.from_numpy(np.ascontiguousarray(each, np.float32)) for each in (rows, wanted, weight))
+        for _ in range(steps):
+            part: Any = slice(None) if len(rows) <= MOST_ROWS else torch.from_numpy(rng.integers(0, len(rows), MOST_ROWS))
+            error = w[part] * (self._net(x[part]) - y[part]) ** 2
+            loss = self.descend(torch.sum(error) / torch.sum(w[part]))
+        return loss
 
 
 def _array(tensor: Any) -> Any:

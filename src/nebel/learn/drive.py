@@ -7,16 +7,19 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from nebel.core.errors import BadSetting, TooLarge
 from nebel.core.game import Game
 from nebel.core.recall import PERFECT
 from nebel.core.registry import load
+from nebel.core.settings import Settings
 from nebel.core.state import resolve_recall
 from nebel.core.tree import grow
 from nebel.judge.best_response import Judge
 from nebel.learn.exit_oos import ExitOos, ExitOosSettings
+from nebel.learn.reservoir import Arrays
+from nebel.learn.vr_deep_dcfr import VrDeepDcfr, VrDeepDcfrSettings
 from nebel.learn.workers import hire
 from nebel.match.agents import PolicyAgent
 from nebel.match.arena import EXACT_LIMIT, play_pair
@@ -27,10 +30,22 @@ from nebel.search.target import in_rules
 from nebel.solve.run import Budget, Folder, Job, enter
 from nebel.solve.settings import as_dict
 
-METHODS = {"exit-oos": ExitOosSettings}
 DEFAULT_SECONDS = 600.0
 GAMES = 2000
 """Played against a random player to measure a network whose exploitability cannot be computed."""
+
+
+class Learner(Protocol):
+    """What a method offers: `iterations` so far, and `metrics` of the last one."""
+
+    iterations: int
+    metrics: dict[str, float]
+
+    def prepare(self) -> None: ...
+    def iterate(self) -> None: ...
+    def policy(self, facts: dict[str, Any]) -> NetPolicy: ...
+    def save(self) -> Arrays: ...
+    def restore(self, arrays: Arrays, iterations: int) -> None: ...
 
 
 class News(NamedTuple):
@@ -40,6 +55,10 @@ class News(NamedTuple):
     seconds: float
     share: float  # of the budget
     metrics: dict[str, float]
+
+
+METHODS: dict[str, type[Settings]] = {"exit-oos": ExitOosSettings, "vr-deep-dcfr+": VrDeepDcfrSettings}
+LEARNERS: dict[str, Callable[..., Learner]] = {"exit-oos": ExitOos, "vr-deep-dcfr+": VrDeepDcfr}
 
 
 class Learned(NamedTuple):
@@ -97,7 +116,7 @@ def learn(
     job = replace(job, settings=as_dict(settings))
     crew = hire(workers)
     try:
-        learner = ExitOos(game, job.recall, settings, job.seed, crew)
+        learner = LEARNERS[job.method](game, job.recall, settings, job.seed, crew)
         yardstick = Yardstick(game)
         if budget.until is not None and "exploitability" not in yardstick.measure(learner.policy({})):
             raise TooLarge(f"{job.game} is too large to judge exactly, so --until cannot be met; give --iterations or --seconds")
@@ -116,7 +135,7 @@ class _Loop:
     """Measures at iteration counts that grow by a tenth, wherever a run was interrupted."""
 
     def __init__(
-        self, learner: ExitOos, yardstick: Yardstick, budget: Budget, run: Folder | None, progress: Callable[[News], None],
+        self, learner: Learner, yardstick: Yardstick, budget: Budget, run: Folder | None, progress: Callable[[News], None],
         seconds: float, checkpoint_every: float,
     ) -> None:  # fmt: skip
         self.learner, self.yardstick, self.budget, self.folder, self.progress = learner, yardstick, budget, run, progress

@@ -1,0 +1,242 @@
+"""Traversals for methods that learn regrets: thousands of games in step, one call of the networks for all decisions of a step.
+
+A traversal samples one history. The traverser explores, the other and chance move as they do. What happened is kept as a table of
+decisions in the order of time, whatever games they belong to: `then` says which decision of the same game came next, so that values are
+passed back in one sweep from the last row to the first. A game that is over is replaced as long as there are traversals to make.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nebel.core.game import CHANCE, END, Game
+from nebel.core.recall import PERFECT, blank_memory, remember_move, remember_sight
+from nebel.core.regret import pick
+from nebel.core.rng import uniform
+from nebel.core.rule import kernel, rule
+from nebel.core.unfold import look_away
+from nebel.policy.net import encoding_of
+
+BOARDS = 2048
+"""Games that go on in step."""
+
+Floats = NDArray[np.float32]
+Reals = NDArray[np.float64]
+Longs = NDArray[np.int64]
+Strategy = Callable[[int, Floats, NDArray[np.bool_]], Reals]
+"""Shares of moves for a player's decisions: by player, encodings and legal moves."""
+
+
+class Decisions(NamedTuple):
+    """By decision: who decided what, knowing what, and what came of it."""
+
+    player: Any
+    key: Any  # of the information state
+    row: Any  # what the player knew
+    both: Any  # what both knew, player 0 first
+    legal: Any
+    share: Any  # the strategy
+    move: Any
+    odds: Any  # of the move, exploration included
+    reach: Any  # log of the product of the mover's own odds before, each times the number of moves
+    then: Any  # the next decision of this game, or -1
+    score: Any  # what player 0 got if there was none
+
+    def cut(self, count: int) -> Decisions:
+        return Decisions(*(column[:count] for column in self))
+
+
+def blank(count: int, size: int, actions: int) -> Decisions:
+    longs, reals = np.zeros((4, count), np.int64), np.zeros((3, count))
+    rows, both = np.zeros((count, size), np.float32), np.zeros((count, 2 * size), np.float32)
+    legal, share = np.zeros((count, actions), np.bool_), np.zeros((count, actions))
+    player, key, move, then = longs
+    odds, reach, score = reals
+    return Decisions(player, key, rows, both, legal, share, move, odds, reach, then, score)
+
+
+class Tables(NamedTuple):
+    """Games under way, by board."""
+
+    state: Any
+    live: Any
+    memory: Any
+    last: Any  # the last decision of this game, or -1
+    reach: Any  # by player: log of own odds so far
+    turn: Any
+    row: Any
+    legal: Any
+    moves: Any
+    odds: Any
+    seen: Any
+
+
+class Steps(NamedTuple):
+    begin: Any
+    look: Any
+    step: Any
+
+
+@lru_cache(maxsize=16)
+def stepping(game: Game, recall: str) -> Steps:
+    start, turn, moves, play, score, odds = game.rules
+    encode, size = encoding_of(game, recall).write, encoding_of(game, recall).size
+    perfect = recall == PERFECT
+    glance = look_away if perfect else game.glances[recall].look
+
+    @rule
+    def go_on(t: Tables, j: int, move: int, rng: Any) -> None:
+        """A move, and what chance does then."""
+        who = turn(t.state[j])
+        while True:
+            t.seen[0] = t.seen[1] = 0
+            play(t.state[j], move, t.seen)
+            if perfect:
+                if who >= 0:
+                    t.memory[j, who] = remember_move(t.memory[j, who], move)
+                t.memory[j, 0] = remember_sight(t.memory[j, 0], t.seen[0])
+                t.memory[j, 1] = remember_sight(t.memory[j, 1], t.seen[1])
+            who = turn(t.state[j])
+            if who != CHANCE:
+                break
+            move = dealt(t, j, rng)
+        t.turn[j] = who
+
+    @rule
+    def dealt(t: Tables, j: int, rng: Any) -> int:
+        n = moves(t.state[j], t.moves)
+        odds(t.state[j], t.odds)
+        return t.moves[pick(t.odds, n, uniform(rng))]
+
+    @rule
+    def restart(t: Tables, j: int, rng: Any) -> None:
+        start(t.state[j])
+        t.memory[j, 0], t.memory[j, 1] = blank_memory(0), blank_memory(1)
+        t.last[j], t.reach[j, 0], t.reach[j, 1], t.live[j] = -1, 0.0, 0.0, True
+        t.turn[j] = turn(t.state[j])
+        if t.turn[j] == CHANCE:
+            go_on(t, j, dealt(t, j, rng), rng)
+
+    @kernel
+    def begin(t: Tables, rng: Any, count: int) -> None:
+        for j in range(count):
+            restart(t, j, rng)
+
+    @kernel
+    def look(t: Tables) -> None:
+        for j in range(t.turn.size):
+            if t.live[j]:
+                t.row[j, :] = 0.0
+                encode(t.state[j], t.turn[j], t.row[j])
+                t.legal[j, :] = False
+                for i in range(moves(t.state[j], t.moves)):
+                    t.legal[j, t.moves[i]] = True
+
+    @kernel
+    def step(t: Tables, d: Decisions, at: int, share: Any, traverser: int, explore: float, rng: Any, left: int) -> Any:
+        """Everybody decides; returns where the table of decisions ends now, and how many traversals are left to begin."""
+        for j in range(t.turn.size):
+            if not t.live[j]:
+                continue
+            p = t.turn[j]
+            n = moves(t.state[j], t.moves)
+            stray = explore if p == traverser else 0.0
+            for i in range(n):
+                t.odds[i] = stray / n + (1.0 - stray) * share[j, t.moves[i]]
+            c = pick(t.odds, n, uniform(rng))
+            d.player[at], d.move[at], d.odds[at], d.reach[at] = p, t.moves[c], t.odds[c], t.reach[j, p]
+            d.key[at] = t.memory[j, p] if perfect else glance(t.state[j], p)
+            d.row[at], d.legal[at], d.share[at], d.both[at, :] = t.row[j], t.legal[j], share[j], 0.0
+            encode(t.state[j], 0, d.both[at, :size])
+            encode(t.state[j], 1, d.both[at, size:])
+            d.then[at] = -1
+            if t.last[j] >= 0:
+                d.then[t.last[j]] = at
+            t.last[j] = at
+            t.reach[j, p] += np.log(t.odds[c] * n)
+            go_on(t, j, t.moves[c], rng)
+            if t.turn[j] == END:
+                d.score[at], t.live[j] = score(t.state[j]), False
+                if left > 0:
+                    left -= 1
+                    restart(t, j, rng)
+            at += 1
+        return at, left
+
+    return Steps(begin, look, step)
+
+
+class Traverser:
+    """`traverser.run(count, strategy, player, explore, rng)`."""
+
+    def __init__(self, game: Game, recall: str, boards: int = BOARDS) -> None:
+        self.game, self._go = game, stepping(game, recall)
+        size, width = encoding_of(game, recall).size, game.width
+        self.size, self.actions = size, game.actions
+        self._tables = Tables(
+            game.blank(boards), np.zeros(boards, np.bool_), np.zeros((boards, 2), np.int64), np.zeros(boards, np.int64),
+            np.zeros((boards, 2)), np.zeros(boards, np.int64), np.zeros((boards, size), np.float32),
+            np.zeros((boards, game.actions), np.bool_), np.zeros(width, np.int64), np.zeros(width), np.zeros(2, np.int64),
+        )  # fmt: skip
+        self._held = blank(4 * boards, size, game.actions)
+
+    def run(self, count: int, strategy: Strategy, traverser: int, explore: float, rng: Longs) -> Decisions:
+        """So many traversals; what is returned is overwritten by the next call."""
+        t = self._tables
+        boards = len(t.turn)
+        begun, at = min(count, boards), 0
+        left = count - begun
+        share = np.zeros((boards, self.actions))
+        with np.errstate(over="ignore"):
+            self._go.begin(t, rng, begun)
+            while t.live.any():
+                self._make_room(at + boards)
+                self._go.look(t)
+                for p in (0, 1):
+                    asked = np.flatnonzero(t.live & (t.turn == p))
+                    if len(asked):
+                        share[asked] = strategy(p, t.row[asked], t.legal[asked])
+                at, left = self._go.step(t, self._held, at, share, traverser, explore, rng, left)
+        return self._held.cut(at)
+
+    def _make_room(self, wanted: int) -> None:
+        if wanted > len(self._held.move):
+            more = blank(2 * wanted, self.size, self.actions)
+            for old, new in zip(self._held, more, strict=True):
+                new[: len(old)] = old
+            self._held = more
+
+
+@kernel
+def pass_back(d: Decisions, guess: Any, sign: float, values: Any, gains: Any) -> None:
+    """Values of moves with a baseline as control variate, from the last decision to the first; gains over the strategy's value.
+
+    Schmid et al. Variance Reduction in Monte Carlo Counterfactual Regret Minimization. 2019. `guess` is what player 0 gets by each move.
+    """
+    for r in range(d.move.size - 1, -1, -1):
+        a, worth = d.move[r], 0.0
+        after = sign * d.score[r] if d.then[r] < 0 else values[d.then[r]]
+        for i in range(guess.shape[1]):
+            if d.legal[r, i]:
+                gains[r, i] = sign * guess[r, i]
+        gains[r, a] += (after - gains[r, a]) / d.odds[r]
+        for i in range(guess.shape[1]):
+            if d.legal[r, i]:
+                worth += d.share[r, i] * gains[r, i]
+        for i in range(guess.shape[1]):
+            gains[r, i] = gains[r, i] - worth if d.legal[r, i] else 0.0
+        values[r] = worth
+
+
+def match_regrets(regrets: Floats, legal: NDArray[np.bool_]) -> Reals:
+    """Moves in proportion to positive regrets; where there are none, the best of the legal ones."""
+    positive = np.where(legal, np.maximum(regrets, 0.0), 0.0).astype(np.float64)
+    total = positive.sum(axis=1, keepdims=True)
+    best = np.zeros(positive.shape)
+    best[np.arange(len(best)), np.where(legal, regrets, -np.inf).argmax(axis=1)] = 1.0
+    return np.where(total > 1e-12, positive / np.maximum(total, 1e-12), best)

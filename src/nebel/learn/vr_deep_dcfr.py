@@ -1,0 +1,151 @@
+"""VR-DeepDCFR+: networks learn discounted positive regrets, sampled with a baseline that sees both sides.
+
+Xu, Li, Liu, Fu, Fu, Xing, Cheng. Deep (Predictive) Discounted Counterfactual Regret Minimization. 2025
+Steinberger, Lerer, Brown. DREAM: Deep Regret Minimization with Advantage Baselines and Model-free Learning. 2020, for the baseline
+
+Where it departs: fits are grouped. What is sampled of an information state in an iteration is one row, its mean gains weighted by how often
+it was met; and the average strategy is learned from sums by information state (`learn/tallies.py`) instead of single samples.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nebel.core.errors import BadSetting
+from nebel.core.game import Game
+from nebel.core.rng import generator
+from nebel.core.settings import Settings, setting
+from nebel.learn.dense import Dense, Values, read_hidden
+from nebel.learn.reservoir import Arrays
+from nebel.learn.tallies import Tallies, group
+from nebel.learn.traverse import Decisions, Floats, Reals, Traverser, match_regrets, pass_back
+from nebel.learn.workers import Workers
+from nebel.policy.net import NetPolicy
+
+BATCH = 4096
+
+
+@dataclass(frozen=True)
+class VrDeepDcfrSettings(Settings):
+    """How regrets are sampled and learned."""
+
+    traversals: int = setting(10_000, "of each player, in an iteration", low=1)
+    explore: float = setting(0.6, "how often the traverser moves at random", low=1e-3, high=1.0)
+    hidden: str = setting("64-64-64", "sizes of the hidden layers of the networks for regrets and for the baseline")
+    steps: int = setting(200, "of gradient descent for a player's regrets, in an iteration", low=1)
+    baseline_steps: int = setting(100, "for the baseline, after each player's traversals (0: there is none)", low=0)
+    average_hidden: str = setting("128-64", "sizes of the hidden layers of the network for the average strategy")
+    average_steps: int = setting(60, "for the average strategy, in an iteration", low=1)
+    rate: float = setting(1e-3, "of Adam", low=1e-8, high=1.0)
+    alpha: float = setting(2.0, "old regrets count t^alpha / (t^alpha + 1.5)", low=0.0)
+    gamma: float = setting(2.0, "strategies of iteration t count t^gamma in the average", low=0.0)
+    room: int = setting(1_000_000, "information states that the average is summed up for", low=1)
+
+
+class VrDeepDcfr:
+    """`iterations` so far; `metrics` of the last one."""
+
+    def __init__(self, game: Game, recall: str, settings: VrDeepDcfrSettings, seed: int, workers: Workers) -> None:
+        if workers.count > 1:
+            raise BadSetting("this method samples in one process; leave out --workers")
+        self.game, self.recall, self.settings, self.seed = game, recall, settings, seed
+        s, self._traverser = settings, Traverser(game, recall)
+        size, actions = self._traverser.size, game.actions
+        self._regrets = [Values(size, read_hidden(s.hidden), actions, s.rate, seed + p) for p in range(2)]
+        self._baseline = Values(2 * size + 1, read_hidden(s.hidden), actions, s.rate, seed + 2)
+        self._average = Dense(size, read_hidden(s.average_hidden), actions, s.rate, seed + 3)
+        self._tallies = Tallies(s.room, size, actions)
+        self.iterations, self.metrics, self._scale = 0, dict[str, float](), game.most if np.isfinite(game.most) else 0.0
+
+    def prepare(self) -> None:
+        """Compile, or load what was compiled."""
+        self._traverser.run(1, self._strategy, 0, 1.0, generator(0))
+
+    def _strategy(self, player: int, rows: Floats, legal: Any) -> Reals:
+        if not self.iterations:
+            return np.asarray(legal / legal.sum(axis=1, keepdims=True), np.float64)
+        return match_regrets(self._regrets[player](rows), legal)
+
+    def iterate(self) -> None:
+        s, begun, nodes, losses = self.settings, time.perf_counter(), 0, {}
+        rng = np.random.default_rng([self.seed, self.iterations])
+        sampling = 0.0
+        for player in (0, 1):
+            start = time.perf_counter()
+            d = self._traverser.run(s.traversals, self._strategy, player, s.explore, generator(self.seed, 2 * self.iterations + player))
+            self._scale = self._scale or float(np.abs(d.score).max())
+            gains = self._gains(d, player)
+            sampling += time.perf_counter() - start
+            nodes += len(d.move)
+            losses[f"loss_{player}"] = self._learn_regrets(d, gains, player, rng)
+            self._tally(d, 1 - player, rng)
+            if s.baseline_steps:
+                losses["baseline_loss"] = self._learn_baseline(d, rng)
+        losses["average_loss"] = float(np.mean([self._average.step(self._tallies.draw(BATCH, rng)) for _ in range(s.average_steps)]))
+        self.iterations += 1
+        spent = time.perf_counter() - begun
+        self.metrics = {
+            "loss": losses["loss_0"] + losses["loss_1"], **losses, "information_states": self._tallies.held,
+            "nodes_per_second": nodes / sampling, "sampling_share": sampling / spent,
+        }  # fmt: skip
+
+    def _guess(self, d: Decisions) -> Floats:
+        """What player 0 gets by each move, in units of the scale."""
+        return self._baseline(np.column_stack([d.both, d.player]).astype(np.float32))
+
+    def _gains(self, d: Decisions, player: int) -> Reals:
+        guess = self._guess(d) if self.settings.baseline_steps and self.iterations else np.zeros(d.legal.shape, np.float32)
+        values, gains = np.zeros(len(d.move)), np.zeros(d.legal.shape)
+        scaled = d._replace(score=d.score / self._scale)
+        pass_back(scaled, guess, 1.0 if player == 0 else -1.0, values, gains)
+        return gains
+
+    def _learn_regrets(self, d: Decisions, gains: Reals, player: int, rng: np.random.Generator) -> float:
+        s, own = self.settings, np.flatnonzero(d.player == player)
+        groups = group(d.key[own], gains[own])
+        at = own[groups.first]
+        old = np.maximum(self._regrets[player](d.row[at]), 0.0) if self.iterations else 0.0
+        kept = self.iterations**s.alpha / (self.iterations**s.alpha + 1.5) if self.iterations else 0.0
+        weight = groups.size[:, None] * d.legal[at]
+        return self._regrets[player].fit(d.row[at], (old * kept + groups.mean).astype(np.float32), weight, s.steps, rng)
+
+    def _tally(self, d: Decisions, player: int, rng: np.random.Generator) -> None:
+        """The strategy of the player who did not explore, as often as it came to an information state."""
+        own = np.flatnonzero(d.player == player)
+        if not len(own):
+            return
+        groups = group(d.key[own], d.share[own])
+        at = own[groups.first]
+        amounts = (self.iterations + 1) ** self.settings.gamma * groups.size[:, None] * groups.mean
+        self._tallies.add(groups.key, d.row[at], d.legal[at], amounts, rng)
+
+    def _learn_baseline(self, d: Decisions, rng: np.random.Generator) -> float:
+        """Expected SARSA: towards the score, or what the strategy gets from the next decision on."""
+        then = np.sum(d.share * self._guess(d), axis=1) if self.iterations else np.zeros(len(d.move))
+        worth = np.where(d.then < 0, d.score / self._scale, then[d.then])
+        weight = np.zeros(d.legal.shape, np.float32)
+        weight[np.arange(len(worth)), d.move] = 1.0
+        rows = np.column_stack([d.both, d.player]).astype(np.float32)
+        return self._baseline.fit(rows, weight * worth[:, None].astype(np.float32), weight, self.settings.baseline_steps, rng)
+
+    def policy(self, facts: dict[str, Any]) -> NetPolicy:
+        return self._average.policy(self.game, self.recall, facts)
+
+    def save(self) -> Arrays:
+        parts = [self._regrets[0].save("regrets0."), self._regrets[1].save("regrets1."), self._baseline.save("baseline.")]
+        held: Arrays = {"scale": np.array([self._scale]), **self._average.save("average."), **self._tallies.save()}
+        for part in parts:
+            held |= part
+        return held
+
+    def restore(self, arrays: Arrays, iterations: int) -> None:
+        for p in range(2):
+            self._regrets[p].restore(arrays, f"regrets{p}.")
+        self._baseline.restore(arrays, "baseline.")
+        self._average.restore(arrays, "average.")
+        self._tallies.restore(arrays)
+        self._scale, self.iterations = float(arrays["scale"][0]), iterations
