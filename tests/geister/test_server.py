@@ -497,17 +497,28 @@ def test_servers_that_talk_nonsense(nonsense: bytes, capsys: pytest.CaptureFixtu
     assert capsys.readouterr().err.count("\n") == 1
 
 
+def heed_interrupts() -> None:
+    """Tests that run in the background ignore interrupts, and so would what they start."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("words", [[], ["--between", "random-escape", "random-escape", "--games", "1000"]])
 def test_interrupted_servers_end_at_once(words: list[str], tmp_path: Path) -> None:
     command = [sys.executable, "-m", "nebel", "geister-server", "--log", str(tmp_path), *(words or ["--ports", "0,0"])]
     buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=buffered) as server:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=buffered, preexec_fn=heed_interrupts
+    ) as server:
         assert server.stdout
-        if words:
-            while not list(tmp_path.glob("*.record")):
-                time.sleep(0.05)
-        else:
-            assert "waiting for the first player" in server.stdout.readline()
-        server.send_signal(signal.SIGINT)
-        _, errors = server.communicate(timeout=10)
+        try:
+            deadline = time.monotonic() + 120
+            if words:
+                while not list(tmp_path.glob("*.record")) and time.monotonic() < deadline:
+                    time.sleep(0.05)
+            else:
+                assert "waiting for the first player" in server.stdout.readline()
+            server.send_signal(signal.SIGINT)
+            _, errors = server.communicate(timeout=20)
+        finally:
+            server.kill()
     assert (server.returncode, errors) == (130, "nebel: interrupted\n")

@@ -26,7 +26,7 @@ from nebel.learn.traverse import Decisions, Floats, Reals, Traverser, match_regr
 from nebel.learn.workers import Workers
 from nebel.policy.net import NetPolicy
 
-BATCH = 4096
+BATCH = 1024
 
 
 @dataclass(frozen=True)
