@@ -17,9 +17,9 @@ from nebel.core.game import Game
 from nebel.core.recall import PERFECT
 from nebel.core.tree import grow
 from nebel.judge.best_response import Judge
-from nebel.learn.dense import Dense, read_hidden
 from nebel.learn.drive import learn
 from nebel.learn.exit_oos import ExitOosSettings
+from nebel.learn.nets import Dense, read_hidden
 from nebel.learn.reservoir import Experience, Reservoir
 from nebel.learn.self_play import Task, play
 from nebel.learn.workers import Ray, hire

@@ -18,6 +18,7 @@ from nebel.core.state import resolve_recall
 from nebel.core.tree import grow
 from nebel.judge.best_response import Judge
 from nebel.learn.exit_oos import ExitOos, ExitOosSettings
+from nebel.learn.mmd_ppo import MmdPpo, MmdPpoSettings
 from nebel.learn.reservoir import Arrays
 from nebel.learn.vr_deep_dcfr import VrDeepDcfr, VrDeepDcfrSettings
 from nebel.learn.workers import hire
@@ -57,8 +58,8 @@ class News(NamedTuple):
     metrics: dict[str, float]
 
 
-METHODS: dict[str, type[Settings]] = {"exit-oos": ExitOosSettings, "vr-deep-dcfr+": VrDeepDcfrSettings}
-LEARNERS: dict[str, Callable[..., Learner]] = {"exit-oos": ExitOos, "vr-deep-dcfr+": VrDeepDcfr}
+METHODS: dict[str, type[Settings]] = {"exit-oos": ExitOosSettings, "vr-deep-dcfr+": VrDeepDcfrSettings, "mmd-ppo": MmdPpoSettings}
+LEARNERS: dict[str, Callable[..., Learner]] = {"exit-oos": ExitOos, "vr-deep-dcfr+": VrDeepDcfr, "mmd-ppo": MmdPpo}
 
 
 class Learned(NamedTuple):

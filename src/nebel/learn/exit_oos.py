@@ -16,7 +16,7 @@ import numpy as np
 
 from nebel.core.game import Game
 from nebel.core.settings import setting
-from nebel.learn.dense import Dense, read_hidden
+from nebel.learn.nets import Dense
 from nebel.learn.reservoir import Arrays, Experience, Reservoir
 from nebel.learn.self_play import Task, play
 from nebel.learn.workers import Workers
@@ -42,7 +42,7 @@ class ExitOosSettings(OosSettings):
     steps: int = setting(32, "of gradient descent in an iteration", low=1)
     batch: int = setting(256, "experiences in a step", low=1)
     learning_rate: float = setting(1e-3, "of Adam", low=1e-8, high=1.0)
-    hidden: str = setting("128-128-64", "sizes of the network's hidden layers")
+    hidden: str = setting("128-128-64", "the network: sizes of hidden layers, or such as conv:16-32/64-64")
     room: int = setting(8000, "experiences that the reservoir holds", low=1)
     decay: float = setting(2.0, "when the reservoir is full a new experience is kept with probability 1/decay at least", low=1.0)
 
@@ -52,9 +52,8 @@ class ExitOos:
 
     def __init__(self, game: Game, recall: str, settings: ExitOosSettings, seed: int, workers: Workers) -> None:
         self.game, self.recall, self.settings, self.seed, self.workers = game, recall, settings, seed, workers
-        size = encoding_of(game, recall).size
-        self.net = Dense(size, read_hidden(settings.hidden), game.actions, settings.learning_rate, seed)
-        self.reservoir = Reservoir(settings.room, settings.decay, size, game.actions)
+        self.net = Dense.of(game, recall, settings.hidden, settings.learning_rate, seed)
+        self.reservoir = Reservoir(settings.room, settings.decay, encoding_of(game, recall).size, game.actions)
         self.iterations = 0
         self.metrics: dict[str, float] = {}
 

@@ -1,8 +1,8 @@
-"""Traversals for methods that learn regrets: thousands of games in step, one call of the networks for all decisions of a step.
+"""Games in step for methods that learn from what was played: one call of the networks for all decisions of a step.
 
-A traversal samples one history. The traverser explores, the other and chance move as they do. What happened is kept as a table of
-decisions in the order of time, whatever games they belong to: `then` says which decision of the same game came next, so that values are
-passed back in one sweep from the last row to the first. A game that is over is replaced as long as there are traversals to make.
+Somebody may explore; the others and chance move as they do. What happened is kept as a table of decisions in the order of time, whatever
+games they belong to: `then` says which decision of the same game came next, so that values are passed back in one sweep from the last row
+to the first. A game that is over is replaced by a new one, as long as there are any to begin.
 """
 
 from __future__ import annotations
@@ -20,15 +20,22 @@ from nebel.core.regret import pick
 from nebel.core.rng import uniform
 from nebel.core.rule import kernel, rule
 from nebel.core.unfold import look_away
+from nebel.learn.reservoir import Arrays
 from nebel.policy.net import encoding_of
 
 BOARDS = 2048
 """Games that go on in step."""
 
+OVER, ONGOING = -1, -2
+"""What came after a decision: the end, or, of board j, ONGOING - j: a decision that is not in the table yet."""
+
+ENDLESS = 2**62
+"""Games left to begin, where there is always another."""
+
 Floats = NDArray[np.float32]
 Reals = NDArray[np.float64]
 Longs = NDArray[np.int64]
-Strategy = Callable[[int, Floats, NDArray[np.bool_]], Reals]
+Strategy = Callable[[int, Floats, NDArray[np.bool_]], NDArray[np.floating[Any]]]
 """Shares of moves for a player's decisions: by player, encodings and legal moves."""
 
 
@@ -37,27 +44,34 @@ class Decisions(NamedTuple):
 
     player: Any
     key: Any  # of the information state
-    row: Any  # what the player knew
-    both: Any  # what both knew, player 0 first
+    both: Any  # what each player knew, in numbers
     legal: Any
     share: Any  # the strategy
     move: Any
     odds: Any  # of the move, exploration included
     reach: Any  # log of the product of the mover's own odds before, each times the number of moves
-    then: Any  # the next decision of this game, or -1
-    score: Any  # what player 0 got if there was none
+    then: Any  # the next decision of this game, or OVER, or ONGOING - board
+    score: Any  # what player 0 got if it is over
 
     def cut(self, count: int) -> Decisions:
         return Decisions(*(column[:count] for column in self))
 
+    def rows(self, at: Any) -> Floats:
+        """What those who decided knew."""
+        found: Floats = self.both[at, self.player[at]]
+        return found
+
+    def table(self, at: Any = slice(None)) -> Floats:
+        """What both knew, and who was to move: of player 0, of player 1, and the seat."""
+        both = self.both[at]
+        return np.column_stack([both.reshape(len(both), -1), self.player[at]]).astype(np.float32, copy=False)
+
 
 def blank(count: int, size: int, actions: int) -> Decisions:
-    longs, reals = np.zeros((4, count), np.int64), np.zeros((3, count))
-    rows, both = np.zeros((count, size), np.float32), np.zeros((count, 2 * size), np.float32)
-    legal, share = np.zeros((count, actions), np.bool_), np.zeros((count, actions))
-    player, key, move, then = longs
-    odds, reach, score = reals
-    return Decisions(player, key, rows, both, legal, share, move, odds, reach, then, score)
+    player, key, move, then = np.zeros((4, count), np.int64)
+    odds, reach, score = np.zeros((3, count))
+    legal, share = np.zeros((count, actions), np.bool_), np.zeros((count, actions), np.float32)
+    return Decisions(player, key, np.zeros((count, 2, size), np.float32), legal, share, move, odds, reach, then, score)
 
 
 class Tables(NamedTuple):
@@ -66,10 +80,10 @@ class Tables(NamedTuple):
     state: Any
     live: Any
     memory: Any
-    last: Any  # the last decision of this game, or -1
+    last: Any  # the last decision of this game, or OVER
     reach: Any  # by player: log of own odds so far
     turn: Any
-    row: Any
+    both: Any
     legal: Any
     moves: Any
     odds: Any
@@ -85,7 +99,7 @@ class Steps(NamedTuple):
 @lru_cache(maxsize=16)
 def stepping(game: Game, recall: str) -> Steps:
     start, turn, moves, play, score, odds = game.rules
-    encode, size = encoding_of(game, recall).write, encoding_of(game, recall).size
+    encode = encoding_of(game, recall).write
     perfect = recall == PERFECT
     glance = look_away if perfect else game.glances[recall].look
 
@@ -117,7 +131,7 @@ def stepping(game: Game, recall: str) -> Steps:
     def restart(t: Tables, j: int, rng: Any) -> None:
         start(t.state[j])
         t.memory[j, 0], t.memory[j, 1] = blank_memory(0), blank_memory(1)
-        t.last[j], t.reach[j, 0], t.reach[j, 1], t.live[j] = -1, 0.0, 0.0, True
+        t.last[j], t.reach[j, 0], t.reach[j, 1], t.live[j] = OVER, 0.0, 0.0, True
         t.turn[j] = turn(t.state[j])
         if t.turn[j] == CHANCE:
             go_on(t, j, dealt(t, j, rng), rng)
@@ -131,37 +145,36 @@ def stepping(game: Game, recall: str) -> Steps:
     def look(t: Tables) -> None:
         for j in range(t.turn.size):
             if t.live[j]:
-                t.row[j, :] = 0.0
-                encode(t.state[j], t.turn[j], t.row[j])
+                t.both[j, :, :] = 0.0
+                encode(t.state[j], 0, t.both[j, 0])
+                encode(t.state[j], 1, t.both[j, 1])
                 t.legal[j, :] = False
                 for i in range(moves(t.state[j], t.moves)):
                     t.legal[j, t.moves[i]] = True
 
     @kernel
-    def step(t: Tables, d: Decisions, at: int, share: Any, traverser: int, explore: float, rng: Any, left: int) -> Any:
-        """Everybody decides; returns where the table of decisions ends now, and how many traversals are left to begin."""
+    def step(t: Tables, d: Decisions, at: int, share: Any, explorer: int, explore: float, rng: Any, left: int) -> Any:
+        """Everybody decides; returns where the table of decisions ends now, and how many games are left to begin."""
         for j in range(t.turn.size):
             if not t.live[j]:
                 continue
             p = t.turn[j]
             n = moves(t.state[j], t.moves)
-            stray = explore if p == traverser else 0.0
+            stray = explore if p == explorer else 0.0
             for i in range(n):
                 t.odds[i] = stray / n + (1.0 - stray) * share[j, t.moves[i]]
             c = pick(t.odds, n, uniform(rng))
             d.player[at], d.move[at], d.odds[at], d.reach[at] = p, t.moves[c], t.odds[c], t.reach[j, p]
             d.key[at] = t.memory[j, p] if perfect else glance(t.state[j], p)
-            d.row[at], d.legal[at], d.share[at], d.both[at, :] = t.row[j], t.legal[j], share[j], 0.0
-            encode(t.state[j], 0, d.both[at, :size])
-            encode(t.state[j], 1, d.both[at, size:])
-            d.then[at] = -1
+            d.both[at], d.legal[at], d.share[at] = t.both[j], t.legal[j], share[j]
+            d.then[at] = ONGOING - j
             if t.last[j] >= 0:
                 d.then[t.last[j]] = at
             t.last[j] = at
             t.reach[j, p] += np.log(t.odds[c] * n)
             go_on(t, j, t.moves[c], rng)
             if t.turn[j] == END:
-                d.score[at], t.live[j] = score(t.state[j]), False
+                d.score[at], d.then[at], t.live[j] = score(t.state[j]), OVER, False
                 if left > 0:
                     left -= 1
                     restart(t, j, rng)
@@ -172,37 +185,54 @@ def stepping(game: Game, recall: str) -> Steps:
 
 
 class Traverser:
-    """`traverser.run(count, strategy, player, explore, rng)`."""
+    """Whole games by `run`, or pieces of games that go on and on by `segment`."""
 
     def __init__(self, game: Game, recall: str, boards: int = BOARDS) -> None:
         self.game, self._go = game, stepping(game, recall)
         size, width = encoding_of(game, recall).size, game.width
-        self.size, self.actions = size, game.actions
+        self.size, self.actions, self.boards = size, game.actions, boards
         self._tables = Tables(
             game.blank(boards), np.zeros(boards, np.bool_), np.zeros((boards, 2), np.int64), np.zeros(boards, np.int64),
-            np.zeros((boards, 2)), np.zeros(boards, np.int64), np.zeros((boards, size), np.float32),
+            np.zeros((boards, 2)), np.zeros(boards, np.int64), np.zeros((boards, 2, size), np.float32),
             np.zeros((boards, game.actions), np.bool_), np.zeros(width, np.int64), np.zeros(width), np.zeros(2, np.int64),
         )  # fmt: skip
         self._held = blank(4 * boards, size, game.actions)
+        self._share = np.zeros((boards, game.actions))
 
-    def run(self, count: int, strategy: Strategy, traverser: int, explore: float, rng: Longs) -> Decisions:
-        """So many traversals; what is returned is overwritten by the next call."""
-        t = self._tables
-        boards = len(t.turn)
-        begun, at = min(count, boards), 0
+    def run(self, count: int, strategy: Strategy, explorer: int, explore: float, rng: Longs) -> Decisions:
+        """So many games, in which `explorer` moves at random so often. What is returned is overwritten by the next call."""
+        t, at = self._tables, 0
+        begun = min(count, self.boards)
         left = count - begun
-        share = np.zeros((boards, self.actions))
         with np.errstate(over="ignore"):
             self._go.begin(t, rng, begun)
             while t.live.any():
-                self._make_room(at + boards)
-                self._go.look(t)
-                for p in (0, 1):
-                    asked = np.flatnonzero(t.live & (t.turn == p))
-                    if len(asked):
-                        share[asked] = strategy(p, t.row[asked], t.legal[asked])
-                at, left = self._go.step(t, self._held, at, share, traverser, explore, rng, left)
+                at, left = self._step(strategy, at, explorer, explore, rng, left)
         return self._held.cut(at)
+
+    def segment(self, steps: int, strategy: Strategy, rng: Longs) -> tuple[Decisions, Floats]:
+        """So many decisions on every board, from where the last segment ended; and what both know now, and who is to move, by board."""
+        t, at = self._tables, 0
+        with np.errstate(over="ignore"):
+            if not t.live.all():
+                self._go.begin(t, rng, self.boards)
+            t.last[:] = OVER
+            for _ in range(steps):
+                at, _ = self._step(strategy, at, OVER, 0.0, rng, ENDLESS)
+            self._go.look(t)
+        ahead = np.column_stack([t.both.reshape(self.boards, -1), t.turn]).astype(np.float32, copy=False)
+        return self._held.cut(at), ahead
+
+    def _step(self, strategy: Strategy, at: int, explorer: int, explore: float, rng: Longs, left: int) -> tuple[int, int]:
+        t = self._tables
+        self._make_room(at + self.boards)
+        self._go.look(t)
+        for p in (0, 1):
+            asked = np.flatnonzero(t.live & (t.turn == p))
+            if len(asked):
+                self._share[asked] = strategy(p, t.both[asked, p], t.legal[asked])
+        at, left = self._go.step(t, self._held, at, self._share, explorer, explore, rng, left)
+        return at, left
 
     def _make_room(self, wanted: int) -> None:
         if wanted > len(self._held.move):
@@ -210,6 +240,15 @@ class Traverser:
             for old, new in zip(self._held, more, strict=True):
                 new[: len(old)] = old
             self._held = more
+
+    def save(self) -> Arrays:
+        """Games under way between segments."""
+        t = self._tables
+        return {"boards.state": t.state.view(np.uint8), "boards.live": t.live, "boards.memory": t.memory, "boards.turn": t.turn}
+
+    def restore(self, arrays: Arrays) -> None:
+        for name, held in self.save().items():
+            held[...] = arrays[name]
 
 
 @kernel
@@ -220,7 +259,7 @@ def pass_back(d: Decisions, guess: Any, sign: float, values: Any, gains: Any) ->
     """
     for r in range(d.move.size - 1, -1, -1):
         a, worth = d.move[r], 0.0
-        after = sign * d.score[r] if d.then[r] < 0 else values[d.then[r]]
+        after = sign * d.score[r] if d.then[r] == OVER else values[d.then[r]]
         for i in range(guess.shape[1]):
             if d.legal[r, i]:
                 gains[r, i] = sign * guess[r, i]

@@ -19,12 +19,12 @@ from nebel.core.errors import BadSetting
 from nebel.core.game import Game
 from nebel.core.rng import generator
 from nebel.core.settings import Settings, setting
-from nebel.learn.dense import Dense, Values, read_hidden
+from nebel.learn.nets import Dense, Shape, Values, read_shape
 from nebel.learn.reservoir import Arrays
 from nebel.learn.tallies import Tallies, group
-from nebel.learn.traverse import Decisions, Floats, Reals, Traverser, match_regrets, pass_back
+from nebel.learn.traverse import OVER, Decisions, Floats, Reals, Traverser, match_regrets, pass_back
 from nebel.learn.workers import Workers
-from nebel.policy.net import NetPolicy
+from nebel.policy.net import NetPolicy, encoding_of
 
 BATCH = 1024
 
@@ -54,10 +54,10 @@ class VrDeepDcfr:
             raise BadSetting("this method samples in one process; leave out --workers")
         self.game, self.recall, self.settings, self.seed = game, recall, settings, seed
         s, self._traverser = settings, Traverser(game, recall)
-        size, actions = self._traverser.size, game.actions
-        self._regrets = [Values(size, read_hidden(s.hidden), actions, s.rate, seed + p) for p in range(2)]
-        self._baseline = Values(2 * size + 1, read_hidden(s.hidden), actions, s.rate, seed + 2)
-        self._average = Dense(size, read_hidden(s.average_hidden), actions, s.rate, seed + 3)
+        size, actions, board = self._traverser.size, game.actions, encoding_of(game, recall).board
+        self._regrets = [Values(size, read_shape(s.hidden), actions, s.rate, seed + p, board) for p in range(2)]
+        self._baseline = Values(2 * size + 1, Shape(read_shape(s.hidden).dense), actions, s.rate, seed + 2)
+        self._average = Dense.of(game, recall, s.average_hidden, s.rate, seed + 3)
         self._tallies = Tallies(s.room, size, actions)
         self.iterations, self.metrics, self._scale = 0, dict[str, float](), game.most if np.isfinite(game.most) else 0.0
 
@@ -95,7 +95,7 @@ class VrDeepDcfr:
 
     def _guess(self, d: Decisions) -> Floats:
         """What player 0 gets by each move, in units of the scale."""
-        return self._baseline(np.column_stack([d.both, d.player]).astype(np.float32))
+        return self._baseline(d.table())
 
     def _gains(self, d: Decisions, player: int) -> Reals:
         guess = self._guess(d) if self.settings.baseline_steps and self.iterations else np.zeros(d.legal.shape, np.float32)
@@ -108,10 +108,10 @@ class VrDeepDcfr:
         s, own = self.settings, np.flatnonzero(d.player == player)
         groups = group(d.key[own], gains[own])
         at = own[groups.first]
-        old = np.maximum(self._regrets[player](d.row[at]), 0.0) if self.iterations else 0.0
+        old = np.maximum(self._regrets[player](d.rows(at)), 0.0) if self.iterations else 0.0
         kept = self.iterations**s.alpha / (self.iterations**s.alpha + 1.5) if self.iterations else 0.0
         weight = groups.size[:, None] * d.legal[at]
-        return self._regrets[player].fit(d.row[at], (old * kept + groups.mean).astype(np.float32), weight, s.steps, rng)
+        return self._regrets[player].fit(d.rows(at), (old * kept + groups.mean).astype(np.float32), weight, s.steps, rng)
 
     def _tally(self, d: Decisions, player: int, rng: np.random.Generator) -> None:
         """The strategy of the player who did not explore, as often as it came to an information state."""
@@ -121,16 +121,15 @@ class VrDeepDcfr:
         groups = group(d.key[own], d.share[own])
         at = own[groups.first]
         amounts = (self.iterations + 1) ** self.settings.gamma * groups.size[:, None] * groups.mean
-        self._tallies.add(groups.key, d.row[at], d.legal[at], amounts, rng)
+        self._tallies.add(groups.key, d.rows(at), d.legal[at], amounts, rng)
 
     def _learn_baseline(self, d: Decisions, rng: np.random.Generator) -> float:
         """Expected SARSA: towards the score, or what the strategy gets from the next decision on."""
         then = np.sum(d.share * self._guess(d), axis=1) if self.iterations else np.zeros(len(d.move))
-        worth = np.where(d.then < 0, d.score / self._scale, then[d.then])
+        worth = np.where(d.then == OVER, d.score / self._scale, then[d.then])
         weight = np.zeros(d.legal.shape, np.float32)
         weight[np.arange(len(worth)), d.move] = 1.0
-        rows = np.column_stack([d.both, d.player]).astype(np.float32)
-        return self._baseline.fit(rows, weight * worth[:, None].astype(np.float32), weight, self.settings.baseline_steps, rng)
+        return self._baseline.fit(d.table(), weight * worth[:, None].astype(np.float32), weight, self.settings.baseline_steps, rng)
 
     def policy(self, facts: dict[str, Any]) -> NetPolicy:
         return self._average.policy(self.game, self.recall, facts)

@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nebel.core.errors import BadFile
-from nebel.policy.net import NetPolicy
+from nebel.policy.net import Layer, NetPolicy
 from nebel.policy.table import Policy, Shares, TablePolicy, Uniform
 
 FORMAT = 1
-LAYER = ("weights", "biases")
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -73,8 +72,8 @@ def _checksum(arrays: Arrays, header: dict[str, Any]) -> str:
 def save_policy(policy: TablePolicy | NetPolicy, path: str | Path) -> None:
     header = {"game": policy.game, "fingerprint": policy.fingerprint, "recall": policy.recall, "facts": policy.facts}
     if isinstance(policy, NetPolicy):
-        layers = {f"{name}{i}": array for i, layer in enumerate(policy.layers) for name, array in zip(LAYER, layer, strict=True)}
-        write_arrays(Path(path), layers, {**header, "kind": "network"})
+        arrays = {f"{name}{i}": getattr(layer, name) for i, layer in enumerate(policy.layers) for name in ("weights", "biases")}
+        write_arrays(Path(path), arrays, {**header, "kind": "network", "layers": [[layer.bend, layer.skip] for layer in policy.layers]})
         return
     arrays = {f"{name}{p}": array for p in range(2) for name, array in policy.shares[p]._asdict().items()}
     write_arrays(Path(path), arrays, {**header, "kind": "policy", "missing": policy.missing})
@@ -85,8 +84,8 @@ def load_policy(path: str | Path) -> TablePolicy | NetPolicy:
     arrays, header = read_arrays(Path(path), "policy", "network")
     made = header["game"], header["fingerprint"], header["recall"]
     if header["kind"] == "network":
-        layers = tuple((arrays[f"weights{i}"], arrays[f"biases{i}"]) for i in range(len(arrays) // len(LAYER)))
-        return NetPolicy(*made, layers, header["facts"])
+        layers = [Layer(arrays[f"weights{i}"], arrays[f"biases{i}"], *kind) for i, kind in enumerate(header["layers"])]
+        return NetPolicy(*made, tuple(layers), header["facts"])
     shares = [Shares(*(arrays[f"{name}{p}"] for name in Shares._fields)) for p in range(2)]
     return TablePolicy(*made, (shares[0], shares[1]), header["missing"], header["facts"])
 

@@ -1,10 +1,10 @@
-"""Networks as policies: a few dense layers over a game's encoding of what a player knows. Playing needs NumPy alone."""
+"""Networks as policies: some dense layers over a game's encoding of what a player knows. Playing needs NumPy alone."""
 
 from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,26 @@ from nebel.policy.table import OnTree, Policy, check_rules
 
 Floats = NDArray[np.float32]
 Reals = NDArray[np.float64]
-Layer = tuple[Floats, Floats]
-"""Weights, by input and output, and biases."""
+
+
+class Layer(NamedTuple):
+    """Weights, by input and output, and biases; how sums are bent (relu, tanh or not at all), and whether the inputs are added to them."""
+
+    weights: Floats
+    biases: Floats
+    bend: str
+    skip: bool = False
+
+    def __call__(self, rows: Floats) -> Floats:
+        made = rows @ self.weights
+        made += self.biases
+        if self.skip:
+            made += rows
+        if self.bend == "relu":
+            np.maximum(made, 0.0, out=made)
+        elif self.bend == "tanh":
+            np.tanh(made, out=made)
+        return made
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,13 +51,10 @@ class NetPolicy(Policy):
     facts: dict[str, Any] = field(default_factory=dict)
 
     def logits(self, rows: Floats) -> Floats:
-        """Of all moves, for rows of encodings; rectified between the layers."""
-        for weights, biases in self.layers[:-1]:
-            rows = rows @ weights
-            rows += biases
-            np.maximum(rows, 0.0, out=rows)
-        weights, biases = self.layers[-1]
-        return rows @ weights + biases
+        """Of all moves, for rows of encodings."""
+        for layer in self.layers:
+            rows = layer(rows)
+        return rows
 
     def probabilities(self, state: State) -> dict[int, float]:
         options = state.options()

@@ -1,0 +1,157 @@
+"""Damped MMD-PPO: proximal policy optimisation of both players against each other, held back by a magnet so that the last iterate settles.
+
+Sokota, D'Orazio, Kolter, Loizou, Lanctot, Mitliagkas, Brown, Kroer. A Unified Approach to Reinforcement Learning, Quantal Response
+Equilibria, and Two-Player Zero-Sum Games. 2023, for magnetic mirror descent
+Schulman, Wolski, Dhariwal, Radford, Klimov. Proximal Policy Optimization Algorithms. 2017
+Rudolph, Lichtle, Mohammadpour, Bayen, Kolter, Zhang, Farina, Vinitsky, Sokota. Reevaluating Policy Gradient Methods for Imperfect-Information
+Games. 2025, for how well this does
+
+Where it departs: the critic sees what both players know; advantages are measured in units of their own size, so that one strength of the
+magnet serves all games; magnet and rate weaken by the root of time, without an end that has to be known; the policy that is kept is a mean of
+the last weights.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from nebel.core.errors import BadSetting
+from nebel.core.game import Game
+from nebel.core.rng import generator
+from nebel.core.rule import kernel
+from nebel.core.settings import Settings, setting
+from nebel.learn.nets import Dense, Net, log_shares, read_shape
+from nebel.learn.reservoir import Arrays
+from nebel.learn.traverse import OVER, Decisions, Floats, Longs, Reals, Traverser
+from nebel.learn.workers import Workers
+from nebel.policy.net import NetPolicy
+
+
+@dataclass(frozen=True)
+class MmdPpoSettings(Settings):
+    """How games are played, and how the policy follows what they teach."""
+
+    boards: int = setting(1024, "games that go on side by side", low=1)
+    plies: int = setting(32, "decisions on each of them, in an iteration", low=1)
+    hidden: str = setting("128-128", "the policy: sizes of hidden layers, or such as conv:16-32/64-64")
+    critic: str = setting("128-128", "sizes of the critic's hidden layers")
+    rate: float = setting(1e-3, "of Adam at the beginning", low=1e-8, high=1.0)
+    batch: int = setting(2048, "decisions in a step of gradient descent", low=1)
+    epochs: int = setting(1, "times that an iteration's decisions are gone through", low=1)
+    clip: float = setting(0.2, "the odds of a move may change by this share in an iteration before it stops counting", low=0.0)
+    damp: float = setting(0.05, "how strongly the policy is held to that of the iteration before (Kullback-Leibler)", low=0.0)
+    magnet: float = setting(0.2, "how strongly it is drawn to the mean of its past, at the beginning", low=0.0)
+    even: float = setting(0.05, "how strongly it is drawn to even play, at the beginning", low=0.0)
+    settling: float = setting(50.0, "rate and magnet weaken: after so many iterations by a factor of 1.4, after k times as many by the root of"
+                              " k + 1 (0: they do not)", low=0.0)  # fmt: skip
+    trace: float = setting(0.95, "lambda: how far a game's outcome is passed back by itself, before the critic's word counts", low=0.0, high=1.0)
+    mean: float = setting(0.98, "how much of the mean of weights stays from iteration to iteration", low=0.0, high=0.99999)
+    limit: float = setting(1.0, "gradients are no longer than this", low=0.0)
+
+
+@kernel
+def look_back(d: Decisions, worth: Any, ahead: Any, trace: float, target: Any, surprise: Any) -> None:
+    """From the last decision to the first: by how much the game went better for player 0 than the critic thought (`surprise`), and what the
+    critic should have said (`target`)."""
+    for r in range(d.move.size - 1, -1, -1):
+        then = d.then[r]
+        if then == OVER:
+            target[r] = d.score[r]
+        elif then < OVER:
+            target[r] = ahead[OVER - 1 - then]
+        else:
+            target[r] = (1.0 - trace) * worth[then] + trace * target[then]
+        surprise[r] = target[r] - worth[r]
+
+
+class MmdPpo:
+    """`iterations` so far; `metrics` of the last one."""
+
+    def __init__(self, game: Game, recall: str, settings: MmdPpoSettings, seed: int, workers: Workers) -> None:
+        if workers.count > 1:
+            raise BadSetting("this method plays in one process; leave out --workers")
+        self.game, self.recall, self.settings, self.seed = game, recall, settings, seed
+        s, self._traverser = settings, Traverser(game, recall, settings.boards)
+        self._policy, self._mean = (Dense.of(game, recall, s.hidden, s.rate, seed) for _ in range(2))
+        self._critic = Net(2 * self._traverser.size + 1, read_shape(s.critic), 1, s.rate, seed + 1)
+        self.iterations, self.metrics = 0, dict[str, float]()
+        self._scale, self._size = game.most if np.isfinite(game.most) else 0.0, 0.0
+
+    def prepare(self) -> None:
+        """Compile, or load what was compiled."""
+        Traverser(self.game, self.recall, 1).segment(1, self._strategy, generator(0))
+
+    def _strategy(self, player: int, rows: Floats, legal: Any) -> Floats:
+        with torch.inference_mode():
+            logits = self._policy(rows)
+            shares: Floats = torch.softmax(torch.from_numpy(logits).masked_fill_(~torch.from_numpy(legal), -torch.inf), 1).numpy()
+        return shares
+
+    def iterate(self) -> None:
+        s, begun = self.settings, time.perf_counter()
+        weaker = (1.0 + self.iterations / s.settling) ** -0.5 if s.settling else 1.0
+        rng = np.random.default_rng([self.seed, self.iterations])
+        d, ahead = self._traverser.segment(s.plies, self._strategy, generator(self.seed, self.iterations))
+        played = time.perf_counter()
+        self._scale = self._scale or float(np.abs(d.score[d.then == OVER]).max(initial=1e-9))
+        table = d.table()
+        worth, target, surprise = self._critic(table)[:, 0].astype(float), np.zeros(len(d.move)), np.zeros(len(d.move))
+        look_back(d._replace(score=d.score / self._scale), worth, self._critic(ahead)[:, 0].astype(float), s.trace, target, surprise)
+        gains = np.where(d.player == 0, surprise, -surprise)
+        size = float(np.sqrt(np.mean(gains**2)))
+        self._size = size if not self.iterations else 0.9 * self._size + 0.1 * size
+        gains /= max(self._size, 1e-9)
+        for net in (self._policy, self._critic):
+            net.pace(s.rate * weaker)
+        found = [self._learn(d, table, target, gains, order, weaker) for order in self._batches(len(d.move), rng)]
+        self._mean.follow(self._policy, min(s.mean, (1 + self.iterations) / (10 + self.iterations)))
+        self.iterations += 1
+        loss, off, spread, drift = np.mean(found, axis=0)
+        over = d.then == OVER
+        self.metrics = {
+            "loss": float(loss), "critic_loss": float(off), "entropy": float(spread), "drift": float(drift), "surprise": size,
+            "plies_a_game": len(d.move) / max(1, int(over.sum())), "decisions": self.iterations * s.boards * s.plies,
+            "nodes_per_second": len(d.move) / (played - begun), "sampling_share": (played - begun) / (time.perf_counter() - begun),
+        }  # fmt: skip
+
+    def _batches(self, count: int, rng: np.random.Generator) -> list[Longs]:
+        parts = max(1, count // self.settings.batch)
+        return [part for _ in range(self.settings.epochs) for part in np.array_split(rng.permutation(count), parts)]
+
+    def _learn(self, d: Decisions, table: Floats, target: Reals, gains: Reals, at: Longs, weaker: float) -> tuple[float, ...]:
+        """One step of the policy and of the critic."""
+        s = self.settings
+        share, legal = torch.from_numpy(d.share[at]), torch.from_numpy(d.legal[at])
+        move, gain = torch.from_numpy(d.move[at])[:, None], torch.from_numpy(gains[at].astype(np.float32))
+        rows = d.rows(at)
+        logs = log_shares(self._policy.net(torch.from_numpy(rows)), legal)
+        magnet = log_shares(torch.from_numpy(self._mean(rows)), legal)
+        now = logs.exp() * legal
+        ratio = torch.exp(logs.gather(1, move) - torch.log(share.gather(1, move)))[:, 0]
+        better = torch.minimum(ratio * gain, ratio.clamp(1 - s.clip, 1 + s.clip) * gain)
+        spread = -torch.sum(now * logs, 1)
+        drift = torch.sum(now * (logs - torch.log(share.clamp_min(1e-12)) * legal), 1)
+        pulled = torch.sum(now * (logs - magnet), 1)
+        loss = torch.mean(s.damp * drift + s.magnet * pulled - s.even * weaker * spread - better)
+        lost = self._policy.descend(loss, s.limit)
+        off = torch.mean((self._critic.net(torch.from_numpy(table[at]))[:, 0] - torch.from_numpy(target[at].astype(np.float32))) ** 2)
+        return lost, self._critic.descend(off, s.limit), float(spread.mean().detach()), float(drift.mean().detach())
+
+    def policy(self, facts: dict[str, Any]) -> NetPolicy:
+        return self._mean.policy(self.game, self.recall, facts)
+
+    def save(self) -> Arrays:
+        held: Arrays = {"sizes": np.array([self._size, self._scale]), **self._traverser.save()}
+        return held | self._policy.save("policy.") | self._mean.save("mean.") | self._critic.save("critic.")
+
+    def restore(self, arrays: Arrays, iterations: int) -> None:
+        self._traverser.restore(arrays)
+        for net, name in ((self._policy, "policy."), (self._mean, "mean."), (self._critic, "critic.")):
+            net.restore(arrays, name)
+        self._size, self._scale = arrays["sizes"].tolist()
+        self.iterations = iterations

@@ -1,0 +1,256 @@
+"""Networks in torch: their shapes, their optimiser, how they are kept, and what they become when they play.
+
+A network is a row of stages, each an affine map and what bends it. Stages over a board are convolutions; numbers that come after the
+planes have small dense layers of their own until all is flattened. For play every stage becomes one dense layer (`Net.layers`), so that a
+policy is a stack of these, whatever it was in training.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nebel.core.errors import BadSetting
+from nebel.core.game import Game
+from nebel.learn.reservoir import Arrays, Experience
+from nebel.policy.net import Floats, Layer, NetPolicy, encoding_of
+
+try:
+    import torch
+    from torch import nn
+except ImportError as error:  # the rest of the library does without
+    raise BadSetting("learning takes torch; install it with: pip install 'torch>=2.13,<2.14'") from error
+
+MOST_ROWS = 1024
+"""That a step of a fit learns from; of more, as many are drawn."""
+
+MOMENTS = ("exp_avg", "exp_avg_sq", "step")
+"""What Adam remembers of a parameter."""
+
+
+class Shape(NamedTuple):
+    """Sizes of the dense layers; before them convolutions over planes as (channels, kernel, padding), how those are bent, and beside them
+    sizes of layers for the other numbers (0: as they are). `skip`: a dense layer adds what it was given, where sizes agree; `norm`: batches
+    are normalised before the last layer."""
+
+    dense: Sequence[int]
+    planes: Sequence[tuple[int, int, int]] = ()
+    bend: str = "relu"
+    rest: Sequence[int] = ()
+    skip: bool = False
+    norm: bool = False
+
+
+NAMED = {
+    "geister-deep-cfr": Shape((144, 144, 144), ((16, 2, 0), (16, 1, 0)), "tanh", (2, 2), skip=True, norm=True),
+    "geister-dream": Shape((64, 64), ((16, 3, 1), (32, 3, 1), (16, 3, 1)), rest=(8, 16, 0)),
+    "dark-hex-nfsp": Shape((512, 512)),
+}
+"""Networks of papers."""
+
+
+def read_hidden(text: str) -> list[int]:
+    """Sizes of hidden layers, such as 128-64."""
+    sizes = [int(word) if word.isdecimal() else 0 for word in text.split("-")]
+    if min(sizes) < 1:
+        raise BadSetting(f"sizes of layers {text!r} are not understood; write them such as 128-64")
+    return sizes
+
+
+def read_shape(text: str) -> Shape:
+    """A shape as people write it: `128-64`, `conv:16-32/64-64`, or a paper's."""
+    if text in NAMED:
+        return NAMED[text]
+    if not text.startswith("conv:"):
+        return Shape(read_hidden(text))
+    channels, slash, dense = text.removeprefix("conv:").partition("/")
+    if not slash:
+        raise BadSetting(f"network {text!r} is not understood; write channels and dense layers such as conv:16-32/64-64")
+    sizes = read_hidden(channels)
+    return Shape(read_hidden(dense), [(size, 3, 1) for size in sizes], rest=[16] * len(sizes))
+
+
+class Stage(nn.Module):
+    """An affine map from planes and other numbers to the same, or from all of it to one row of numbers; then the bend."""
+
+    def __init__(self, planes: nn.Module | None, rest: nn.Module, bend: str, skip: bool = False) -> None:
+        super().__init__()
+        self.planes, self.rest, self.bend, self.skip = planes, rest, bend, skip
+
+    def affine(self, planes: Any, rest: Any) -> tuple[Any, Any]:
+        if self.planes is None:
+            flat = rest if planes is None else torch.cat([planes.flatten(1), rest], 1)
+            return None, self.rest(flat)
+        return self.planes(planes), self.rest(rest)
+
+    def forward(self, planes: Any, rest: Any) -> tuple[Any, Any]:
+        before = rest
+        planes, rest = self.affine(planes, rest)
+        if self.skip:
+            rest = rest + before
+        if self.bend:
+            bend = torch.tanh if self.bend == "tanh" else torch.relu
+            planes, rest = None if planes is None else bend(planes), bend(rest)
+        return planes, rest
+
+
+class Tower(nn.Module):
+    """Stages one after another over rows that begin with the planes of a board, if there is one."""
+
+    def __init__(self, inputs: int, board: tuple[int, int] | None, shape: Shape, outputs: int, luck: Any) -> None:
+        super().__init__()
+        self.board, self.inputs = board if shape.planes else None, inputs
+        cells = board[0] * board[1] if board and shape.planes else 1
+        if shape.planes and (not board or inputs < cells):
+            raise BadSetting("convolutions take planes of a board, and the encoding of this game has none; write layers such as 128-64")
+        self.channels = inputs // cells if self.board else 0
+        height, width, channels, rest = *(self.board or (1, 1)), self.channels, inputs - self.channels * cells
+        stages: list[nn.Module] = []
+        for (made, kernel, padding), size in zip(shape.planes, shape.rest, strict=True):
+            others = nn.Linear(rest, size) if rest and size else nn.Identity()
+            stages.append(Stage(nn.Conv2d(channels, made, kernel, padding=padding), others, shape.bend))
+            height, width = height + 2 * padding - kernel + 1, width + 2 * padding - kernel + 1
+            channels, rest = made, (size or rest) if rest else 0
+        size = channels * height * width + rest if self.board else inputs
+        for i, made in enumerate(shape.dense):
+            stages.append(Stage(None, nn.Linear(size, made), "relu", shape.skip and i > 0 and made == size))
+            size = made
+        last = nn.Linear(size, outputs)
+        stages.append(Stage(None, nn.Sequential(nn.BatchNorm1d(size), last) if shape.norm else last, ""))
+        self.stages = nn.ModuleList(stages)
+        with torch.no_grad():
+            for part in self.modules():
+                if isinstance(part, (nn.Linear, nn.Conv2d)):
+                    assert part.bias is not None
+                    nn.init.kaiming_uniform_(part.weight, nonlinearity="relu", generator=luck)
+                    part.bias.zero_()
+            last.weight.zero_()
+
+    def split(self, rows: Any) -> tuple[Any, Any]:
+        if not self.board:
+            return None, rows
+        size = self.channels * self.board[0] * self.board[1]
+        planes = rows[:, :size].reshape(len(rows), self.channels, *self.board)
+        return planes.contiguous(memory_format=torch.channels_last), rows[:, size:]
+
+    def forward(self, rows: Any) -> Any:
+        planes, rest = self.split(rows)
+        for stage in self.stages:
+            planes, rest = stage(planes, rest)
+        return rest
+
+    def layers(self) -> tuple[Layer, ...]:
+        """Every stage as weights by input and output, biases, and its bend. An affine map is known by what it makes of zeros and ones."""
+        found = []
+        self.eval()
+        planes, rest = self.split(torch.zeros(1, self.inputs))
+        with torch.inference_mode():
+            for stage in self.stages:
+                assert isinstance(stage, Stage)
+                shape = None if planes is None else planes.shape[1:]
+                size = 0 if shape is None else int(np.prod(shape))
+                ones = torch.eye(size + rest.shape[1])
+                rows = torch.cat([torch.zeros(1, len(ones)), ones])
+                ahead, row = stage.affine(None if shape is None else rows[:, :size].reshape(len(rows), *shape), rows[:, size:])
+                out = row if ahead is None else torch.cat([ahead.flatten(1), row], 1)
+                found.append(Layer(_array(out[1:] - out[:1]), _array(out[0]), stage.bend, stage.skip))
+                planes, rest = None if ahead is None else ahead[:1], row[:1]
+        self.train()
+        return tuple(found)
+
+
+class Net:
+    """A network with its optimiser. The last layer begins with zeros: nothing is preferred."""
+
+    def __init__(self, inputs: int, shape: Shape, outputs: int, rate: float, seed: int, board: tuple[int, int] | None = None) -> None:
+        torch.set_num_threads(1)
+        self.net = Tower(inputs, board, shape, outputs, torch.Generator().manual_seed(seed))
+        self._adam = torch.optim.Adam(self.net.parameters(), lr=rate, fused=True)
+
+    def descend(self, loss: Any, clip: float = 0.0) -> float:
+        """One step of the optimiser, with gradients no longer than `clip`."""
+        self._adam.zero_grad(set_to_none=True)
+        loss.backward()
+        if clip:
+            nn.utils.clip_grad_norm_(self.net.parameters(), clip)
+        self._adam.step()
+        return float(loss.detach())
+
+    def pace(self, rate: float) -> None:
+        """Another rate from now on."""
+        for group in self._adam.param_groups:
+            group["lr"] = rate
+
+    def __call__(self, rows: Floats) -> Floats:
+        with torch.inference_mode():
+            self.net.eval()
+            found: Floats = self.net(torch.from_numpy(rows)).numpy()
+            self.net.train()
+        return found
+
+    def follow(self, other: Net, kept: float) -> None:
+        """Become a mean: so much of what this network is, the rest of the other."""
+        with torch.no_grad():
+            for mine, new in zip(self.net.state_dict().values(), other.net.state_dict().values(), strict=True):
+                mine.copy_(torch.lerp(new, mine, kept) if mine.is_floating_point() else new)
+
+    def layers(self) -> tuple[Layer, ...]:
+        """As NumPy plays it; copies."""
+        return self.net.layers()
+
+    def save(self, name: str = "") -> Arrays:
+        held = {f"{name}{key}": _array(each) for key, each in self.net.state_dict().items()}
+        for i, each in enumerate(self.net.parameters()):
+            held |= {f"{name}{kind}{i}": _array(self._adam.state[each][kind]) for kind in MOMENTS if each in self._adam.state}
+        return held
+
+    def restore(self, arrays: Arrays, name: str = "") -> None:
+        with torch.no_grad():
+            for key, each in self.net.state_dict().items():
+                each.copy_(torch.from_numpy(arrays[f"{name}{key}"]))
+        for i, parameter in enumerate(self.net.parameters()):
+            if f"{name}step{i}" in arrays:
+                self._adam.state[parameter] = {kind: torch.from_numpy(arrays[f"{name}{kind}{i}"].copy()) for kind in MOMENTS}
+
+
+class Dense(Net):
+    """A network for policies: at first all moves are equally likely."""
+
+    @classmethod
+    def of(cls, game: Game, recall: str, shape: str, rate: float, seed: int) -> Dense:
+        encoding = encoding_of(game, recall)
+        return cls(encoding.size, read_shape(shape), game.actions, rate, seed, encoding.board)
+
+    def step(self, batch: Experience) -> float:
+        """One step towards the experts' shares; returns the mean Kullback-Leibler divergence of the network's from theirs."""
+        rows, shares, legal = (torch.from_numpy(array) for array in batch)
+        logs = log_shares(self.net(rows), legal)
+        return self.descend(torch.sum(torch.xlogy(shares, shares) - shares * logs) / len(rows))
+
+    def policy(self, game: Game, recall: str, facts: dict[str, Any]) -> NetPolicy:
+        return NetPolicy(game.string, game.fingerprint, recall, self.layers(), facts)
+
+
+class Values(Net):
+    """A network that gives a number for each move, regrets or what moves are worth, fitted by weighted least squares."""
+
+    def fit(self, rows: Floats, wanted: Floats, weight: Floats, steps: int, rng: np.random.Generator) -> float:
+        """`weight` is by row and move: 0 where nothing is wanted. Returns the last loss."""
+        loss = 0.0
+        x, y, w = (torch.from_numpy(np.ascontiguousarray(each, np.float32)) for each in (rows, wanted, weight))
+        for _ in range(steps):
+            part: Any = slice(None) if len(rows) <= MOST_ROWS else torch.from_numpy(rng.integers(0, len(rows), MOST_ROWS))
+            error = w[part] * (self.net(x[part]) - y[part]) ** 2
+            loss = self.descend(torch.sum(error) / torch.sum(w[part]))
+        return loss
+
+
+def log_shares(logits: Any, legal: Any) -> Any:
+    """Logarithms of shares over legal moves; 0 elsewhere."""
+    return torch.log_softmax(logits.masked_fill(~legal, -torch.inf), 1).masked_fill(~legal, 0.0)
+
+
+def _array(tensor: Any) -> Any:
+    return np.ascontiguousarray(tensor.detach().numpy()).copy()
