@@ -19,12 +19,12 @@ from nebel.core.tree import grow
 from nebel.judge.best_response import Judge
 from nebel.learn.drive import learn
 from nebel.learn.exit_oos import ExitOosSettings
-from nebel.learn.nets import Dense, read_hidden
-from nebel.learn.reservoir import Experience, Reservoir
+from nebel.learn.memory import Experience, Reservoir
+from nebel.learn.nets import Dense, read_shape
 from nebel.learn.self_play import Task, play
 from nebel.learn.workers import Ray, hire
 from nebel.policy.io import load_policy, load_table, save_policy
-from nebel.policy.net import NetPolicy, encode, encoding_of
+from nebel.policy.net import Layer, NetPolicy, encode, encoding_of
 from nebel.search.online import Searches
 from nebel.search.oos import OosSettings
 from nebel.solve.run import Budget, Job
@@ -39,8 +39,9 @@ def load(string: str) -> Game:
 def network(game: Game, seed: int = 1, recall: str = PERFECT) -> NetPolicy:
     """Random weights, in the last layer too."""
     rng, sizes = np.random.default_rng(seed), (encoding_of(game, recall).size, 16, 8, game.actions)
-    layers = [(rng.normal(size=pair).astype(np.float32), rng.normal(size=pair[1]).astype(np.float32)) for pair in pairwise(sizes)]
-    return NetPolicy(game.string, game.fingerprint, recall, tuple(layers))
+    pairs, bends = list(pairwise(sizes)), ("relu", "relu", "")
+    weights = [(rng.normal(size=pair).astype(np.float32), rng.normal(size=pair[1]).astype(np.float32)) for pair in pairs]
+    return NetPolicy(game.string, game.fingerprint, recall, tuple(Layer(*both, bend) for both, bend in zip(weights, bends, strict=True)))
 
 
 def numbered(first: int, count: int) -> Experience:
@@ -51,11 +52,11 @@ def numbered(first: int, count: int) -> Experience:
 
 def test_a_reservoir_keeps_all_until_it_is_full_and_then_the_newer_the_rather() -> None:
     rng = np.random.default_rng(1)
-    few = Reservoir(100, 2.0, 1, 2)
+    few = Reservoir(Experience.blank(100, 1, 2), 2.0)
     few.add(numbered(0, 60), rng)
     few.add(numbered(60, 30), rng)
     assert few.save()["rows"][:, 0].tolist() == list(range(90))
-    many = Reservoir(1000, 2.0, 1, 2)
+    many = Reservoir(Experience.blank(1000, 1, 2), 2.0)
     for first in range(0, 10_000, 100):
         many.add(numbered(first, 100), rng)
     held = many.save()["rows"][:, 0]
@@ -72,7 +73,7 @@ def test_networks_learn_what_experts_do() -> None:
     legal = np.tile(np.array([True, True, False]), (512, 1))
     first = 1 / (1 + np.exp(-2 * rows[:, 0]))
     shares = np.stack([first, 1 - first, 0 * first], 1).astype(np.float32)
-    net = Dense(4, read_hidden("16-8"), 3, 1e-2, seed=1)
+    net = Dense(4, read_shape("16-8"), 3, 1e-2, seed=1)
     losses = [net.step(Experience(rows, shares, legal)) for _ in range(300)]
     assert losses[-1] < 0.005 < 0.1 < losses[0]
     game = load("kuhn")
@@ -165,7 +166,7 @@ DECK = ("Js", "Jh", "Qs", "Qh", "Ks", "Kh")
 
 
 def weights(policy: NetPolicy) -> list[NDArray[np.float32]]:
-    return [array for layer in policy.layers for array in layer]
+    return [array for layer in policy.layers for array in (layer.weights, layer.biases)]
 
 
 SMALL = {"simulations": 50, "games": 20, "steps": 20, "hidden": "16"}

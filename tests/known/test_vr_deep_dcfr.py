@@ -15,9 +15,10 @@ from nebel.core.state import State
 from nebel.judge.best_response import Judge
 from nebel.learn.drive import Yardstick
 from nebel.learn.tallies import Tallies, group
-from nebel.learn.traverse import Traverser, match_regrets, pass_back
+from nebel.learn.traverse import Traverser, pass_back
 from nebel.learn.vr_deep_dcfr import VrDeepDcfr, VrDeepDcfrSettings
 from nebel.learn.workers import Alone
+from nebel.policy.nets import match_regrets
 from nebel.search.target import in_rules
 
 FAST = VrDeepDcfrSettings(traversals=1000, steps=60, baseline_steps=30, average_steps=40, hidden="32-32", average_hidden="32-32")

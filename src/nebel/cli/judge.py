@@ -34,15 +34,14 @@ def run(args: argparse.Namespace) -> int:
     from nebel.match.agents import THINKING
     from nebel.policy.adopt import adopt
     from nebel.policy.io import read_policy
-    from nebel.policy.net import NetPolicy
-    from nebel.policy.table import TablePolicy
+    from nebel.policy.table import MadePolicy, TablePolicy
 
     if THINKING.fullmatch(args.policy):
         return judge_online(args)
     if any(x is not None for x in (args.aggregate, args.seed, args.threads)):
         raise BadSetting(f"--aggregate, --seed and --threads are for agents that think, such as oos:10k; {args.policy} is a policy")
     policy = read_policy(args.policy)
-    name = args.game or (policy.game if isinstance(policy, (TablePolicy, NetPolicy)) else None)
+    name = args.game or (policy.game if isinstance(policy, MadePolicy) else None)
     if name is None:
         raise BadSetting(f"{args.policy} fits any game; say which with --game")
     game = load(name)

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from nebel.core.errors import BadSetting
 
 if TYPE_CHECKING:
-    from nebel.policy.net import NetPolicy
-    from nebel.policy.table import TablePolicy
+    from nebel.policy.table import MadePolicy
     from nebel.solve.run import Job
 
 
@@ -58,7 +57,7 @@ def refuse_changes(args: argparse.Namespace, folder: Path | None, asked: dict[st
     return held
 
 
-def keep(policy: TablePolicy | NetPolicy, args: argparse.Namespace, folder: Path | None) -> Path | None:
+def keep(policy: MadePolicy, args: argparse.Namespace, folder: Path | None) -> Path | None:
     """Write what --out asks for, and drop a folder that was only there in case the run was killed; returns where the policy is."""
     from nebel.policy.io import save_policy
 

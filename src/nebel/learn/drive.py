@@ -17,16 +17,18 @@ from nebel.core.settings import Settings
 from nebel.core.state import resolve_recall
 from nebel.core.tree import grow
 from nebel.judge.best_response import Judge
+from nebel.learn.deep_cfr import DeepCfr, DeepCfrSettings
+from nebel.learn.dream import Dream, DreamSettings
 from nebel.learn.exit_oos import ExitOos, ExitOosSettings
+from nebel.learn.memory import Arrays
 from nebel.learn.mmd_ppo import MmdPpo, MmdPpoSettings
-from nebel.learn.reservoir import Arrays
+from nebel.learn.nfsp import Nfsp, NfspSettings
 from nebel.learn.vr_deep_dcfr import VrDeepDcfr, VrDeepDcfrSettings
 from nebel.learn.workers import hire
 from nebel.match.agents import PolicyAgent
 from nebel.match.arena import EXACT_LIMIT, play_pair
 from nebel.policy.io import save_policy
-from nebel.policy.net import NetPolicy
-from nebel.policy.table import Uniform
+from nebel.policy.table import MadePolicy, Uniform
 from nebel.search.target import in_rules
 from nebel.solve.run import Budget, Folder, Job, enter
 from nebel.solve.settings import as_dict
@@ -44,7 +46,7 @@ class Learner(Protocol):
 
     def prepare(self) -> None: ...
     def iterate(self) -> None: ...
-    def policy(self, facts: dict[str, Any]) -> NetPolicy: ...
+    def policy(self, facts: dict[str, Any]) -> MadePolicy: ...
     def save(self) -> Arrays: ...
     def restore(self, arrays: Arrays, iterations: int) -> None: ...
 
@@ -58,8 +60,13 @@ class News(NamedTuple):
     metrics: dict[str, float]
 
 
-METHODS: dict[str, type[Settings]] = {"exit-oos": ExitOosSettings, "vr-deep-dcfr+": VrDeepDcfrSettings, "mmd-ppo": MmdPpoSettings}
-LEARNERS: dict[str, Callable[..., Learner]] = {"exit-oos": ExitOos, "vr-deep-dcfr+": VrDeepDcfr, "mmd-ppo": MmdPpo}
+METHODS: dict[str, type[Settings]] = {
+    "exit-oos": ExitOosSettings, "vr-deep-dcfr+": VrDeepDcfrSettings, "mmd-ppo": MmdPpoSettings, "deep-cfr": DeepCfrSettings, "dream": DreamSettings,
+    "nfsp": NfspSettings,
+}  # fmt: skip
+LEARNERS: dict[str, Callable[..., Learner]] = {
+    "exit-oos": ExitOos, "vr-deep-dcfr+": VrDeepDcfr, "mmd-ppo": MmdPpo, "deep-cfr": DeepCfr, "dream": Dream, "nfsp": Nfsp,
+}  # fmt: skip
 
 
 class Learned(NamedTuple):
@@ -67,7 +74,7 @@ class Learned(NamedTuple):
     iterations: int
     seconds: float
     metrics: dict[str, float]
-    policy: NetPolicy
+    policy: MadePolicy
 
 
 def method_named(name: str) -> str:
@@ -86,7 +93,7 @@ class Yardstick:
         except TooLarge:
             self._judge = None
 
-    def measure(self, policy: NetPolicy) -> dict[str, float]:
+    def measure(self, policy: MadePolicy) -> dict[str, float]:
         if self._judge:
             verdict = self._judge.verdict(policy.on_tree(self._judge.tree).strategies)
             return {"exploitability": verdict.exploitability, "value": verdict.value}

@@ -16,8 +16,8 @@ import numpy as np
 
 from nebel.core.game import Game
 from nebel.core.settings import setting
+from nebel.learn.memory import Arrays, Experience, Reservoir
 from nebel.learn.nets import Dense
-from nebel.learn.reservoir import Arrays, Experience, Reservoir
 from nebel.learn.self_play import Task, play
 from nebel.learn.workers import Workers
 from nebel.policy.net import NetPolicy, encoding_of
@@ -53,7 +53,7 @@ class ExitOos:
     def __init__(self, game: Game, recall: str, settings: ExitOosSettings, seed: int, workers: Workers) -> None:
         self.game, self.recall, self.settings, self.seed, self.workers = game, recall, settings, seed, workers
         self.net = Dense.of(game, recall, settings.hidden, settings.learning_rate, seed)
-        self.reservoir = Reservoir(settings.room, settings.decay, encoding_of(game, recall).size, game.actions)
+        self.reservoir = Reservoir(Experience.blank(settings.room, encoding_of(game, recall).size, game.actions), settings.decay)
         self.iterations = 0
         self.metrics: dict[str, float] = {}
 

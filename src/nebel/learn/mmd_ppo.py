@@ -25,8 +25,8 @@ from nebel.core.game import Game
 from nebel.core.rng import generator
 from nebel.core.rule import kernel
 from nebel.core.settings import Settings, setting
-from nebel.learn.nets import Dense, Net, log_shares, read_shape
-from nebel.learn.reservoir import Arrays
+from nebel.learn.memory import Arrays
+from nebel.learn.nets import Dense, Net, log_shares, read_shape, shares_of_logits
 from nebel.learn.traverse import OVER, Decisions, Floats, Longs, Reals, Traverser
 from nebel.learn.workers import Workers
 from nebel.policy.net import NetPolicy
@@ -86,11 +86,8 @@ class MmdPpo:
         """Compile, or load what was compiled."""
         Traverser(self.game, self.recall, 1).segment(1, self._strategy, generator(0))
 
-    def _strategy(self, player: int, rows: Floats, legal: Any) -> Floats:
-        with torch.inference_mode():
-            logits = self._policy(rows)
-            shares: Floats = torch.softmax(torch.from_numpy(logits).masked_fill_(~torch.from_numpy(legal), -torch.inf), 1).numpy()
-        return shares
+    def _strategy(self, player: int, rows: Floats, legal: Any) -> Reals:
+        return shares_of_logits(self._policy(rows), legal)
 
     def iterate(self) -> None:
         s, begun = self.settings, time.perf_counter()

@@ -8,13 +8,13 @@ policy is a stack of these, whatever it was in training.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from nebel.core.errors import BadSetting
 from nebel.core.game import Game
-from nebel.learn.reservoir import Arrays, Experience
+from nebel.learn.memory import Arrays, Experience, Lessons
 from nebel.policy.net import Floats, Layer, NetPolicy, encoding_of
 
 try:
@@ -169,6 +169,12 @@ class Net:
         self.net = Tower(inputs, board, shape, outputs, torch.Generator().manual_seed(seed))
         self._adam = torch.optim.Adam(self.net.parameters(), lr=rate, fused=True)
 
+    @classmethod
+    def of(cls, game: Game, recall: str, shape: str, rate: float, seed: int) -> Self:
+        """From a game's encoding to numbers for its moves."""
+        encoding = encoding_of(game, recall)
+        return cls(encoding.size, read_shape(shape), game.actions, rate, seed, encoding.board)
+
     def descend(self, loss: Any, clip: float = 0.0) -> float:
         """One step of the optimiser, with gradients no longer than `clip`."""
         self._adam.zero_grad(set_to_none=True)
@@ -218,11 +224,6 @@ class Net:
 class Dense(Net):
     """A network for policies: at first all moves are equally likely."""
 
-    @classmethod
-    def of(cls, game: Game, recall: str, shape: str, rate: float, seed: int) -> Dense:
-        encoding = encoding_of(game, recall)
-        return cls(encoding.size, read_shape(shape), game.actions, rate, seed, encoding.board)
-
     def step(self, batch: Experience) -> float:
         """One step towards the experts' shares; returns the mean Kullback-Leibler divergence of the network's from theirs."""
         rows, shares, legal = (torch.from_numpy(array) for array in batch)
@@ -235,6 +236,11 @@ class Dense(Net):
 
 class Values(Net):
     """A network that gives a number for each move, regrets or what moves are worth, fitted by weighted least squares."""
+
+    def step(self, lessons: Lessons, clip: float = 0.0) -> float:
+        """One step towards figures of legal moves; returns the mean square of what it was off."""
+        rows, figures, legal = (torch.from_numpy(array) for array in lessons)
+        return self.descend(torch.mean(torch.sum(legal * (self.net(rows) - figures) ** 2, 1)), clip)
 
     def fit(self, rows: Floats, wanted: Floats, weight: Floats, steps: int, rng: np.random.Generator) -> float:
         """`weight` is by row and move: 0 where nothing is wanted. Returns the last loss."""
@@ -250,6 +256,11 @@ class Values(Net):
 def log_shares(logits: Any, legal: Any) -> Any:
     """Logarithms of shares over legal moves; 0 elsewhere."""
     return torch.log_softmax(logits.masked_fill(~legal, -torch.inf), 1).masked_fill(~legal, 0.0)
+
+
+def shares_of_logits(logits: Floats, legal: Any) -> Any:
+    """Shares over legal moves in NumPy, as a game in step takes them."""
+    return torch.softmax(torch.from_numpy(logits).double().masked_fill_(~torch.from_numpy(legal), -torch.inf), 1).numpy()
 
 
 def _array(tensor: Any) -> Any:

@@ -16,7 +16,7 @@ from nebel.core.registry import load
 from nebel.core.regret import pick
 from nebel.core.rng import generator, uniform
 from nebel.core.state import State
-from nebel.learn.reservoir import Experience
+from nebel.learn.memory import Experience
 from nebel.policy.net import Layer, NetPolicy, encode, encoding_of
 from nebel.search.online import Searches
 from nebel.search.oos import OosSettings

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nebel.learn.reservoir import Arrays, Experience
+from nebel.learn.memory import Arrays, Experience
 
 Longs = NDArray[np.int64]
 

@@ -7,8 +7,9 @@ to the first. A game that is over is replaced by a new one, as long as there are
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from nebel.core.regret import pick
 from nebel.core.rng import uniform
 from nebel.core.rule import kernel, rule
 from nebel.core.unfold import look_away
-from nebel.learn.reservoir import Arrays
+from nebel.learn.memory import Arrays
 from nebel.policy.net import encoding_of
 
 BOARDS = 2048
@@ -28,6 +29,8 @@ BOARDS = 2048
 
 OVER, ONGOING = -1, -2
 """What came after a decision: the end, or, of board j, ONGOING - j: a decision that is not in the table yet."""
+
+NOBODY: Mapping[int, Any] = MappingProxyType({})
 
 ENDLESS = 2**62
 """Games left to begin, where there is always another."""
@@ -37,6 +40,8 @@ Reals = NDArray[np.float64]
 Longs = NDArray[np.int64]
 Strategy = Callable[[int, Floats, NDArray[np.bool_]], NDArray[np.floating[Any]]]
 """Shares of moves for a player's decisions: by player, encodings and legal moves."""
+Rival = Callable[["Tables", Longs, NDArray[np.bool_], Longs], NDArray[np.floating[Any]]]
+"""Shares of moves of somebody who does not learn: by boards, those asked about, what is legal there, and a generator."""
 
 
 class Decisions(NamedTuple):
@@ -52,6 +57,7 @@ class Decisions(NamedTuple):
     reach: Any  # log of the product of the mover's own odds before, each times the number of moves
     then: Any  # the next decision of this game, or OVER, or ONGOING - board
     score: Any  # what player 0 got if it is over
+    probe: Any  # whether this is the explorer's decision at which it explores once
 
     def cut(self, count: int) -> Decisions:
         return Decisions(*(column[:count] for column in self))
@@ -71,7 +77,8 @@ def blank(count: int, size: int, actions: int) -> Decisions:
     player, key, move, then = np.zeros((4, count), np.int64)
     odds, reach, score = np.zeros((3, count))
     legal, share = np.zeros((count, actions), np.bool_), np.zeros((count, actions), np.float32)
-    return Decisions(player, key, np.zeros((count, 2, size), np.float32), legal, share, move, odds, reach, then, score)
+    probe = np.zeros(count, np.bool_)
+    return Decisions(player, key, np.zeros((count, 2, size), np.float32), legal, share, move, odds, reach, then, score, probe)
 
 
 class Tables(NamedTuple):
@@ -82,9 +89,12 @@ class Tables(NamedTuple):
     memory: Any
     last: Any  # the last decision of this game, or OVER
     reach: Any  # by player: log of own odds so far
+    pivot: Any  # decisions of the explorer until the one at which it explores once
     turn: Any
     both: Any
     legal: Any
+    key: Any  # of the information state of whoever is to move
+    games: Any  # how many were begun here
     moves: Any
     odds: Any
     seen: Any
@@ -96,12 +106,26 @@ class Steps(NamedTuple):
     step: Any
 
 
+@rule
+def say_nothing(s: Any, player: int, out: Any) -> None:
+    """Of players who are not told in numbers."""
+
+
 @lru_cache(maxsize=16)
-def stepping(game: Game, recall: str) -> Steps:
+def stepping(game: Game, recalls: tuple[str, str], told: tuple[bool, bool]) -> Steps:
+    """With players of these recalls; `told`: whether what they know is put into numbers."""
     start, turn, moves, play, score, odds = game.rules
-    encode = encoding_of(game, recall).write
-    perfect = recall == PERFECT
-    glance = look_away if perfect else game.glances[recall].look
+    encode0, encode1 = (encoding_of(game, recalls[p]).write if told[p] else say_nothing for p in range(2))
+    size0, size1 = (encoding_of(game, recalls[p]).size if told[p] else 0 for p in range(2))
+    perfect0, perfect1 = (recall == PERFECT for recall in recalls)
+    glance0, glance1 = (look_away if recall == PERFECT else game.glances[recall].look for recall in recalls)
+    perfect = perfect0 or perfect1
+
+    @rule
+    def key_of(t: Tables, j: int, p: int) -> int:
+        if p == 0:
+            return t.memory[j, 0] if perfect0 else glance0(t.state[j], 0)
+        return t.memory[j, 1] if perfect1 else glance1(t.state[j], 1)
 
     @rule
     def go_on(t: Tables, j: int, move: int, rng: Any) -> None:
@@ -128,45 +152,55 @@ def stepping(game: Game, recall: str) -> Steps:
         return t.moves[pick(t.odds, n, uniform(rng))]
 
     @rule
-    def restart(t: Tables, j: int, rng: Any) -> None:
+    def restart(t: Tables, j: int, rng: Any, once: int) -> None:
         start(t.state[j])
+        t.pivot[j] = int(uniform(rng) * once) if once > 0 else -1
         t.memory[j, 0], t.memory[j, 1] = blank_memory(0), blank_memory(1)
         t.last[j], t.reach[j, 0], t.reach[j, 1], t.live[j] = OVER, 0.0, 0.0, True
+        t.games[j] += 1
         t.turn[j] = turn(t.state[j])
         if t.turn[j] == CHANCE:
             go_on(t, j, dealt(t, j, rng), rng)
 
     @kernel
-    def begin(t: Tables, rng: Any, count: int) -> None:
+    def begin(t: Tables, rng: Any, count: int, once: int) -> None:
         for j in range(count):
-            restart(t, j, rng)
+            restart(t, j, rng, once)
 
     @kernel
     def look(t: Tables) -> None:
         for j in range(t.turn.size):
             if t.live[j]:
                 t.both[j, :, :] = 0.0
-                encode(t.state[j], 0, t.both[j, 0])
-                encode(t.state[j], 1, t.both[j, 1])
+                encode0(t.state[j], 0, t.both[j, 0, :size0])
+                encode1(t.state[j], 1, t.both[j, 1, :size1])
+                t.key[j] = key_of(t, j, t.turn[j])
                 t.legal[j, :] = False
                 for i in range(moves(t.state[j], t.moves)):
                     t.legal[j, t.moves[i]] = True
 
     @kernel
-    def step(t: Tables, d: Decisions, at: int, share: Any, explorer: int, explore: float, rng: Any, left: int) -> Any:
-        """Everybody decides; returns where the table of decisions ends now, and how many games are left to begin."""
+    def step(t: Tables, d: Decisions, at: int, share: Any, explorer: int, explore: float, once: int, rng: Any, left: int) -> Any:
+        """Everybody decides; returns where the table of decisions ends now, and how many games are left to begin. With `once` the
+        explorer strays before its pivot, moves evenly there, and then by its strategy."""
         for j in range(t.turn.size):
             if not t.live[j]:
                 continue
             p = t.turn[j]
             n = moves(t.state[j], t.moves)
-            stray = explore if p == explorer else 0.0
+            stray, d.probe[at] = 0.0, False
+            if p == explorer:
+                stray = explore
+                if once > 0:
+                    stray, d.probe[at] = explore if t.pivot[j] > 0 else 0.0, t.pivot[j] == 0
+                    if t.pivot[j] == 0:
+                        stray = 1.0
+                    t.pivot[j] -= 1
             for i in range(n):
                 t.odds[i] = stray / n + (1.0 - stray) * share[j, t.moves[i]]
             c = pick(t.odds, n, uniform(rng))
             d.player[at], d.move[at], d.odds[at], d.reach[at] = p, t.moves[c], t.odds[c], t.reach[j, p]
-            d.key[at] = t.memory[j, p] if perfect else glance(t.state[j], p)
-            d.both[at], d.legal[at], d.share[at] = t.both[j], t.legal[j], share[j]
+            d.key[at], d.both[at], d.legal[at], d.share[at] = t.key[j], t.both[j], t.legal[j], share[j]
             d.then[at] = ONGOING - j
             if t.last[j] >= 0:
                 d.then[t.last[j]] = at
@@ -177,7 +211,7 @@ def stepping(game: Game, recall: str) -> Steps:
                 d.score[at], d.then[at], t.live[j] = score(t.state[j]), OVER, False
                 if left > 0:
                     left -= 1
-                    restart(t, j, rng)
+                    restart(t, j, rng, once)
             at += 1
         return at, left
 
@@ -185,53 +219,66 @@ def stepping(game: Game, recall: str) -> Steps:
 
 
 class Traverser:
-    """Whole games by `run`, or pieces of games that go on and on by `segment`."""
+    """Whole games by `run`, or pieces of games that go on and on by `segment`. Rivals, by seat, do not ask for a strategy; their recalls
+    may be others."""
 
-    def __init__(self, game: Game, recall: str, boards: int = BOARDS) -> None:
-        self.game, self._go = game, stepping(game, recall)
-        size, width = encoding_of(game, recall).size, game.width
+    def __init__(
+        self, game: Game, recall: str, boards: int = BOARDS, rivals: Mapping[int, Rival] = NOBODY, recalls: Mapping[int, str] = NOBODY
+    ) -> None:
+        recall0, recall1 = (recalls.get(p, recall) for p in range(2))
+        told = [p not in rivals or recalls.get(p, recall) in game.encodings for p in range(2)]
+        self.game, self.rivals, self._go = game, rivals, stepping(game, (recall0, recall1), (told[0], told[1]))
+        size, width = max(encoding_of(game, r).size for r, known in zip((recall0, recall1), told, strict=True) if known), game.width
         self.size, self.actions, self.boards = size, game.actions, boards
-        self._tables = Tables(
+        self.asked, self.at = np.zeros(0, np.int64), 0  # boards that a strategy is asked about, and decisions so far
+        self.tables = Tables(
             game.blank(boards), np.zeros(boards, np.bool_), np.zeros((boards, 2), np.int64), np.zeros(boards, np.int64),
-            np.zeros((boards, 2)), np.zeros(boards, np.int64), np.zeros((boards, 2, size), np.float32),
-            np.zeros((boards, game.actions), np.bool_), np.zeros(width, np.int64), np.zeros(width), np.zeros(2, np.int64),
+            np.zeros((boards, 2)), np.zeros(boards, np.int64), np.zeros(boards, np.int64), np.zeros((boards, 2, size), np.float32),
+            np.zeros((boards, game.actions), np.bool_), np.zeros(boards, np.int64), np.zeros(boards, np.int64),
+            np.zeros(width, np.int64), np.zeros(width), np.zeros(2, np.int64),
         )  # fmt: skip
         self._held = blank(4 * boards, size, game.actions)
         self._share = np.zeros((boards, game.actions))
 
-    def run(self, count: int, strategy: Strategy, explorer: int, explore: float, rng: Longs) -> Decisions:
-        """So many games, in which `explorer` moves at random so often. What is returned is overwritten by the next call."""
-        t, at = self._tables, 0
+    def run(self, count: int, strategy: Strategy, explorer: int, explore: float, rng: Longs, once: int = 0) -> Decisions:
+        """So many games, in which `explorer` moves at random so often; with `once` at one of its first decisions for certain, and not after
+        that. What is returned is overwritten by the next call."""
+        t, at = self.tables, 0
         begun = min(count, self.boards)
         left = count - begun
         with np.errstate(over="ignore"):
-            self._go.begin(t, rng, begun)
+            self._go.begin(t, rng, begun, once)
             while t.live.any():
-                at, left = self._step(strategy, at, explorer, explore, rng, left)
+                at, left = self._step(strategy, at, explorer, explore, once, rng, left)
         return self._held.cut(at)
 
     def segment(self, steps: int, strategy: Strategy, rng: Longs) -> tuple[Decisions, Floats]:
         """So many decisions on every board, from where the last segment ended; and what both know now, and who is to move, by board."""
-        t, at = self._tables, 0
+        t, at = self.tables, 0
         with np.errstate(over="ignore"):
             if not t.live.all():
-                self._go.begin(t, rng, self.boards)
+                self._go.begin(t, rng, self.boards, 0)
             t.last[:] = OVER
             for _ in range(steps):
-                at, _ = self._step(strategy, at, OVER, 0.0, rng, ENDLESS)
+                at, _ = self._step(strategy, at, OVER, 0.0, 0, rng, ENDLESS)
             self._go.look(t)
         ahead = np.column_stack([t.both.reshape(self.boards, -1), t.turn]).astype(np.float32, copy=False)
         return self._held.cut(at), ahead
 
-    def _step(self, strategy: Strategy, at: int, explorer: int, explore: float, rng: Longs, left: int) -> tuple[int, int]:
-        t = self._tables
+    def _step(self, strategy: Strategy, at: int, explorer: int, explore: float, once: int, rng: Longs, left: int) -> tuple[int, int]:
+        t, self.at = self.tables, at
         self._make_room(at + self.boards)
         self._go.look(t)
         for p in (0, 1):
             asked = np.flatnonzero(t.live & (t.turn == p))
-            if len(asked):
+            if not len(asked):
+                continue
+            self.asked = asked
+            if p in self.rivals:
+                self._share[asked] = self.rivals[p](t, asked, t.legal[asked], rng)
+            else:
                 self._share[asked] = strategy(p, t.both[asked, p], t.legal[asked])
-        at, left = self._go.step(t, self._held, at, self._share, explorer, explore, rng, left)
+        at, left = self._go.step(t, self._held, at, self._share, explorer, explore, once, rng, left)
         return at, left
 
     def _make_room(self, wanted: int) -> None:
@@ -243,8 +290,9 @@ class Traverser:
 
     def save(self) -> Arrays:
         """Games under way between segments."""
-        t = self._tables
-        return {"boards.state": t.state.view(np.uint8), "boards.live": t.live, "boards.memory": t.memory, "boards.turn": t.turn}
+        t = self.tables
+        held = {"state": t.state.view(np.uint8), "live": t.live, "memory": t.memory, "turn": t.turn, "games": t.games}
+        return {f"boards.{name}": array for name, array in held.items()}
 
     def restore(self, arrays: Arrays) -> None:
         for name, held in self.save().items():
@@ -272,10 +320,15 @@ def pass_back(d: Decisions, guess: Any, sign: float, values: Any, gains: Any) ->
         values[r] = worth
 
 
-def match_regrets(regrets: Floats, legal: NDArray[np.bool_]) -> Reals:
-    """Moves in proportion to positive regrets; where there are none, the best of the legal ones."""
-    positive = np.where(legal, np.maximum(regrets, 0.0), 0.0).astype(np.float64)
-    total = positive.sum(axis=1, keepdims=True)
-    best = np.zeros(positive.shape)
-    best[np.arange(len(best)), np.where(legal, regrets, -np.inf).argmax(axis=1)] = 1.0
-    return np.where(total > 1e-12, positive / np.maximum(total, 1e-12), best)
+@kernel
+def next_own(d: Decisions, ahead: Any, found: Any) -> None:
+    """By decision: the next one of the same player in the same game, or OVER, or below that if it is not in the table yet. `ahead` is room:
+    the next decision of each player, this one included; `d.score` is passed back to where it counts."""
+    for r in range(d.move.size - 1, -1, -1):
+        then = d.then[r]
+        for p in range(2):
+            ahead[r, p] = then if then < 0 else ahead[then, p]
+        found[r] = ahead[r, d.player[r]]
+        ahead[r, d.player[r]] = r
+        if then >= 0:
+            d.score[r] = d.score[then]

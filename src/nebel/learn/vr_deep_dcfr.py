@@ -19,12 +19,13 @@ from nebel.core.errors import BadSetting
 from nebel.core.game import Game
 from nebel.core.rng import generator
 from nebel.core.settings import Settings, setting
+from nebel.learn.memory import Arrays
 from nebel.learn.nets import Dense, Shape, Values, read_shape
-from nebel.learn.reservoir import Arrays
 from nebel.learn.tallies import Tallies, group
-from nebel.learn.traverse import OVER, Decisions, Floats, Reals, Traverser, match_regrets, pass_back
+from nebel.learn.traverse import OVER, Decisions, Floats, Reals, Traverser, pass_back
 from nebel.learn.workers import Workers
 from nebel.policy.net import NetPolicy, encoding_of
+from nebel.policy.nets import match_regrets
 
 BATCH = 1024
 

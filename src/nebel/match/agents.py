@@ -19,8 +19,7 @@ from nebel.core.rule import rule
 from nebel.core.state import State
 from nebel.policy.adopt import adopt
 from nebel.policy.io import load_policy
-from nebel.policy.net import NetPolicy
-from nebel.policy.table import Policy, TablePolicy, Uniform
+from nebel.policy.table import MadePolicy, Policy, TablePolicy, Uniform
 
 Generator = NDArray[np.int64]
 
@@ -96,7 +95,7 @@ class PolicyAgent(Agent):
         self.name, self.policy, self.digest = name, policy, digest
         self._policy = policy
         self._table = policy if isinstance(policy, TablePolicy) else None
-        self.game = policy.game if isinstance(policy, (TablePolicy, NetPolicy)) else None
+        self.game = policy.game if isinstance(policy, MadePolicy) else None
 
     def choose(self, state: State, rng: Generator) -> int:
         with np.errstate(over="ignore"):
@@ -119,7 +118,7 @@ class PolicyAgent(Agent):
 
     def join(self, game: BaseGame) -> BaseGame:
         try:
-            if isinstance(self._policy, NetPolicy):
+            if isinstance(self._policy, MadePolicy) and self._table is None:
                 self._policy.check_game(game)
             if self._table is None:
                 return game

@@ -15,8 +15,7 @@ from nebel.core.rng import uniform
 from nebel.core.settings import read_settings
 from nebel.core.state import State
 from nebel.match.agents import Agent, Generator, PolicyAgent, pick_share
-from nebel.policy.net import NetPolicy
-from nebel.policy.table import Policy, TablePolicy
+from nebel.policy.table import MadePolicy, Policy
 from nebel.search.budget import Budget, read_budget
 from nebel.search.ismcts import Ismcts, IsmctsSettings
 from nebel.search.online import Searches
@@ -62,7 +61,7 @@ class Thinker(Agent):
     def __init__(self, name: str, budget: Budget, settings: AnySettings, policy: Policy | None = None, digest: str = "") -> None:
         self.name, self.budget, self.settings, self.guide = name, budget, settings, policy
         self.digest = json.dumps([type(settings).__name__, *budget, dataclasses.asdict(settings), digest])
-        self.game = policy.game if isinstance(policy, (TablePolicy, NetPolicy)) else None
+        self.game = policy.game if isinstance(policy, MadePolicy) else None
         self.minds: dict[int, Mind] = {}  # by seat
 
     def choose(self, state: State, rng: Generator) -> int:
@@ -98,7 +97,7 @@ class Thinker(Agent):
     def join(self, game: BaseGame) -> BaseGame:
         try:
             in_rules(game)
-            if isinstance(self.guide, (TablePolicy, NetPolicy)):
+            if isinstance(self.guide, MadePolicy):
                 self.guide.check_game(game)
             if isinstance(self.settings, OosSettings) and self.settings.target == "public":
                 public_events_of(game.start())  # refuses games that do not say what is public

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from numpy.typing import NDArray
 
 from nebel.core.errors import BadFile
 from nebel.policy.net import Layer, NetPolicy
-from nebel.policy.table import Policy, Shares, TablePolicy, Uniform
+from nebel.policy.nets import NetsPolicy
+from nebel.policy.table import MadePolicy, Policy, Shares, TablePolicy, Uniform
 
 FORMAT = 1
 Arrays = dict[str, NDArray[Any]]
@@ -69,31 +71,49 @@ def _checksum(arrays: Arrays, header: dict[str, Any]) -> str:
     return digest.hexdigest()
 
 
-def save_policy(policy: TablePolicy | NetPolicy, path: str | Path) -> None:
+def save_policy(policy: MadePolicy, path: str | Path) -> None:
     header = {"game": policy.game, "fingerprint": policy.fingerprint, "recall": policy.recall, "facts": policy.facts}
     if isinstance(policy, NetPolicy):
-        arrays = {f"{name}{i}": getattr(layer, name) for i, layer in enumerate(policy.layers) for name in ("weights", "biases")}
+        arrays = _layer_arrays(policy.layers)
         write_arrays(Path(path), arrays, {**header, "kind": "network", "layers": [[layer.bend, layer.skip] for layer in policy.layers]})
         return
+    if isinstance(policy, NetsPolicy):
+        arrays = {f"odds{p}": policy.weights[p] for p in range(2)}
+        for p in range(2):
+            arrays |= {f"{p}{name}": array for name, array in _layer_arrays(policy.layers[p]).items()}
+        kinds = [[layer.bend, layer.skip] for layer in policy.layers[0]]
+        write_arrays(Path(path), arrays, {**header, "kind": "networks", "layers": kinds})
+        return
+    assert isinstance(policy, TablePolicy)
     arrays = {f"{name}{p}": array for p in range(2) for name, array in policy.shares[p]._asdict().items()}
     write_arrays(Path(path), arrays, {**header, "kind": "policy", "missing": policy.missing})
 
 
-def load_policy(path: str | Path) -> TablePolicy | NetPolicy:
-    """A table or a network."""
-    arrays, header = read_arrays(Path(path), "policy", "network")
+def _layer_arrays(layers: Sequence[Layer]) -> Arrays:
+    return {f"{name}{i}": getattr(layer, name) for i, layer in enumerate(layers) for name in ("weights", "biases")}
+
+
+def load_policy(path: str | Path) -> TablePolicy | NetPolicy | NetsPolicy:
+    """A table, a network or many."""
+    arrays, header = read_arrays(Path(path), "policy", "network", "networks")
     made = header["game"], header["fingerprint"], header["recall"]
     if header["kind"] == "network":
-        layers = [Layer(arrays[f"weights{i}"], arrays[f"biases{i}"], *kind) for i, kind in enumerate(header["layers"])]
-        return NetPolicy(*made, tuple(layers), header["facts"])
+        return NetPolicy(*made, _layers_of(arrays, header, ""), header["facts"])
+    if header["kind"] == "networks":
+        layers = _layers_of(arrays, header, "0"), _layers_of(arrays, header, "1")
+        return NetsPolicy(*made, layers, (arrays["odds0"], arrays["odds1"]), header["facts"])
     shares = [Shares(*(arrays[f"{name}{p}"] for name in Shares._fields)) for p in range(2)]
     return TablePolicy(*made, (shares[0], shares[1]), header["missing"], header["facts"])
+
+
+def _layers_of(arrays: Arrays, header: dict[str, Any], name: str) -> tuple[Layer, ...]:
+    return tuple(Layer(arrays[f"{name}weights{i}"], arrays[f"{name}biases{i}"], *kind) for i, kind in enumerate(header["layers"]))
 
 
 def load_table(path: str | Path) -> TablePolicy:
     """A table, where nothing else will do."""
     policy = load_policy(path)
-    if isinstance(policy, NetPolicy):
+    if not isinstance(policy, TablePolicy):
         raise BadFile(f"{path} is a network, and this takes a table of information states")
     return policy
 

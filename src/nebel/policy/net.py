@@ -14,7 +14,7 @@ from nebel.core.game import BaseGame, Encoding, Game
 from nebel.core.rule import kernel
 from nebel.core.state import State
 from nebel.core.tree import Tree
-from nebel.policy.table import OnTree, Policy, check_rules
+from nebel.policy.table import MadePolicy, OnTree
 
 Floats = NDArray[np.float32]
 Reals = NDArray[np.float64]
@@ -41,7 +41,7 @@ class Layer(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class NetPolicy(Policy):
+class NetPolicy(MadePolicy):
     """Moves in proportion to exp(logit), of the legal ones, for both seats of one game."""
 
     game: str
@@ -61,10 +61,6 @@ class NetPolicy(Policy):
         logits = self.logits(encode(state, self.recall)[None])[0, options].astype(float)
         odds = np.exp(logits - logits.max())
         return dict(zip(options, (odds / odds.sum()).tolist(), strict=True))
-
-    def check_game(self, game: BaseGame) -> None:
-        """Refuse a game that this network was not made for."""
-        check_rules(self.game, self.fingerprint, game)
 
     def on_tree(self, tree: Tree) -> OnTree:
         first, second = (self._on_side(tree, p) for p in range(2))

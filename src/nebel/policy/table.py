@@ -42,6 +42,18 @@ class Policy(ABC):
         """The policy on all information states of a tree that was grown with the same recall."""
 
 
+class MadePolicy(Policy):
+    """A policy that was made for one game, by what is told in `facts`."""
+
+    game: str
+    fingerprint: str
+    facts: dict[str, Any]
+
+    def check_game(self, game: BaseGame) -> None:
+        """Refuse a game that this policy was not made for."""
+        check_rules(self.game, self.fingerprint, game)
+
+
 class Uniform(Policy):
     """Every legal move with the same probability."""
 
@@ -69,7 +81,7 @@ class Shares(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class TablePolicy(Policy):
+class TablePolicy(MadePolicy):
     """Probabilities by information state, for both players, of one game.
 
     `missing` says what to do in an information state that is not in the table: "error", or "uniform" (counted and reported).
@@ -117,10 +129,6 @@ class TablePolicy(Policy):
             example = tree.state_of(p, int(np.argmin(known))).information(p, self.recall)
             raise UnknownInformationState(f"the policy lacks {sum(unknown):,} information states, such as player {p}'s '{example}'")
         return OnTree((laid[0][0], laid[1][0]), unknown)
-
-    def check_game(self, game: BaseGame) -> None:
-        """Refuse a game that this policy was not made for."""
-        check_rules(self.game, self.fingerprint, game)
 
 
 def check_rules(made_for: str, fingerprint: str, game: BaseGame) -> None:

@@ -1,0 +1,246 @@
+"""Deep CFR: networks learn the gains of all iterations from a memory of samples; the average strategy is learned, or drawn from all of them.
+
+Brown, Lerer, Gross, Sandholm. Deep Counterfactual Regret Minimization. 2019, with external sampling
+Chen, Kaneko. Utilizing History Information in Acquiring Strategies for Board Game Geister by Deep Counterfactual Regret Minimization. 2021,
+with outcome sampling
+Steinberger. Single Deep Counterfactual Regret Minimization. 2019, for `--average nets`
+
+Where it departs, with outcome sampling: chances of chance and of the other cancel and are never formed. What is left of the traverser's own is
+a weight (its earlier moves), kept as a logarithm, and the value's factor (its later moves), which is 1 where it explores but once.
+`--estimate paper` is the second paper's own: values over the chance of the whole game, weights of what came before and after, both cut off.
+Samples are held and drawn by their weights (`learn/memory.py`) instead of weighing the loss.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nebel.core.errors import BadSetting
+from nebel.core.game import Game
+from nebel.core.rng import generator
+from nebel.core.rule import kernel
+from nebel.core.settings import Settings, setting
+from nebel.learn.external import External
+from nebel.learn.memory import Arrays, Experience, Lessons, Weighted
+from nebel.learn.nets import Dense, Values
+from nebel.learn.traverse import Decisions, Floats, Longs, Reals, Traverser, pass_back
+from nebel.learn.workers import Workers
+from nebel.policy.net import Layer, NetPolicy, encoding_of
+from nebel.policy.nets import NetsPolicy, match_regrets
+
+LOW, HIGH = -6 * math.log(10), 6 * math.log(10)
+"""Where the paper on Geister cuts values and weights off, as logarithms."""
+
+
+@dataclass(frozen=True)
+class RegretSettings(Settings):
+    """What all methods with memories of gains share."""
+
+    traversals: int = setting(1000, "of each player, in an iteration", low=1)
+    hidden: str = setting("64-64-64", "the networks: sizes of hidden layers, such as conv:16-32/64-64, or a paper's: geister-deep-cfr,"
+                          " geister-dream")  # fmt: skip
+    steps: int = setting(200, "of gradient descent for a player's gains, in an iteration", low=1)
+    batch: int = setting(512, "samples in a step", low=1)
+    rate: float = setting(1e-3, "of Adam", low=1e-8, high=1.0)
+    fresh: bool = setting(True, "networks for gains begin anew in every iteration")
+    room: int = setting(200_000, "samples that each memory holds", low=1)
+    average: str = setting("net", "the average strategy: learned by a network (net), or a network of some iteration drawn for a whole game (nets)",
+                           choices=("net", "nets"))  # fmt: skip
+    average_steps: int = setting(100, "for the average strategy, in an iteration", low=1)
+    clip: float = setting(1.0, "gradients are no longer than this", low=0.0)
+
+
+@dataclass(frozen=True)
+class DeepCfrSettings(RegretSettings):
+    """How gains are sampled and learned."""
+
+    sampling: str = setting("external", "follow every move of the traverser (external), or one (outcome)", choices=("external", "outcome"))
+    estimate: str = setting("once", "of outcome sampling: the traverser explores once (once), always (always), or always as in the paper on"
+                            " Geister, cut off (paper)", choices=("once", "always", "paper"))  # fmt: skip
+    explore: float = setting(0.6, "of outcome sampling: how often the traverser moves at random", low=1e-3, high=1.0)
+
+
+@kernel
+def gains_of_paper(d: Decisions, traverser: int, before: Any, whole: Any, tail: Any, gains: Any, low: float, high: float) -> None:
+    """Algorithm 2 of the paper on Geister: `gains` are values over the chance of the whole game as it was sampled, `before` logarithms of the
+    weights, reach of the other times that of what came after; cut off."""
+    for r in range(d.move.size):  # logarithms of what the other, and of what sampling did before
+        if d.then[r] >= 0:
+            before[d.then[r]] = before[r] + (np.log(d.share[r, d.move[r]]) if d.player[r] != traverser else 0.0)
+            whole[d.then[r]] = whole[r] + np.log(d.odds[r])
+    for r in range(d.move.size - 1, -1, -1):
+        then = d.then[r]
+        if then >= 0:
+            whole[r], tail[r] = whole[then], tail[then] + np.log(max(d.share[then, d.move[then]], 1e-300))
+            d.score[r] = d.score[then]
+        else:
+            whole[r] += np.log(d.odds[r])
+        sign = 1.0 if traverser == 0 else -1.0
+        value = sign * d.score[r] * np.exp(min(-whole[r], high))
+        value = min(max(value, -np.exp(high)), np.exp(high))
+        a = d.move[r]
+        for i in range(d.legal.shape[1]):
+            if d.legal[r, i]:
+                gains[r, i] = value * ((1.0 if i == a else 0.0) - d.share[r, a])
+    for r in range(d.move.size):
+        before[r] = min(max(before[r] + tail[r], low), high)
+
+
+class RegretLearner:
+    """Networks for the gains of both players, memories, and the average strategy; methods say how samples are made (`sample`)."""
+
+    def __init__(self, game: Game, recall: str, settings: Any, seed: int, workers: Workers) -> None:
+        if workers.count > 1:
+            raise BadSetting("this method samples in one process; leave out --workers")
+        self.game, self.recall, self.settings, self.seed = game, recall, settings, seed
+        s, size = settings, encoding_of(game, recall).size
+        self._gains = [self._net(p) for p in range(2)]
+        self._memory = [Weighted(Lessons.blank(s.room, size, game.actions)) for _ in range(2)]
+        self._strategies = Weighted(Experience.blank(s.room, size, game.actions))
+        self._average = Dense.of(game, recall, s.hidden, s.rate, seed + 3)
+        self._past: tuple[list[tuple[Layer, ...]], list[tuple[Layer, ...]]] = ([], [])
+        self.iterations, self.metrics, self.nodes = 0, dict[str, float](), 0
+        self._scale = game.most if np.isfinite(game.most) else 0.0
+
+    def _net(self, player: int, iteration: int = 0) -> Values:
+        s = self.settings
+        return Values.of(self.game, self.recall, s.hidden, s.rate, self.seed + player + 10 * iteration)
+
+    def strategy(self, player: int, rows: Floats, legal: Any) -> Reals:
+        if not self.iterations:
+            return np.asarray(legal / legal.sum(axis=1, keepdims=True), np.float64)
+        return match_regrets(self._gains[player](rows), legal)
+
+    def sample(self, player: int, rng: Longs) -> tuple[Lessons, Reals, Experience]:
+        """Gains of a player with logarithms of their weights, and strategies of the other."""
+        raise NotImplementedError
+
+    def extra(self, rng: np.random.Generator) -> dict[str, float]:
+        """What else a method learns from the player's samples; its losses."""
+        return {}
+
+    def iterate(self) -> None:
+        s, begun, sampling, losses = self.settings, time.perf_counter(), 0.0, {}
+        rng = np.random.default_rng([self.seed, self.iterations])
+        late, self.nodes, drawn = math.log(self.iterations + 1), 0, []
+        for player in (0, 1):
+            start = time.perf_counter()
+            lessons, weights, strategies = self.sample(player, generator(self.seed, 2 * self.iterations + player))
+            self._memory[player].add(lessons, weights + late, rng)
+            self._strategies.add(strategies, np.full(len(strategies.rows), late), rng)
+            sampling += time.perf_counter() - start
+            losses |= self.extra(rng)
+            net = self._net(player, self.iterations) if s.fresh else self._gains[player]
+            losses[f"loss_{player}"] = float(np.mean([net.step(self._memory[player].draw(s.batch, rng), s.clip) for _ in range(s.steps)]))
+            drawn.append(net)
+        self._gains = drawn
+        if s.average == "net":
+            losses["average_loss"] = float(np.mean([self._average.step(self._strategies.draw(s.batch, rng)) for _ in range(s.average_steps)]))
+        else:
+            for player in (0, 1):
+                self._past[player].append(self._gains[player].layers())
+        self.iterations += 1
+        spent = time.perf_counter() - begun
+        self.metrics = {
+            "loss": losses["loss_0"] + losses["loss_1"], **losses, "samples": self._memory[0].held + self._memory[1].held,
+            "effective_samples": self._memory[0].effective() + self._memory[1].effective(),
+            "nodes_per_second": self.nodes / sampling, "sampling_share": sampling / spent,
+        }  # fmt: skip
+        if not math.isfinite(self.metrics["loss"]):
+            raise BadSetting(f"the loss is {self.metrics['loss']} after {self.iterations} iterations; try a smaller --rate")
+
+    def policy(self, facts: dict[str, Any]) -> NetPolicy | NetsPolicy:
+        if self.settings.average == "net" or not self.iterations:
+            return self._average.policy(self.game, self.recall, facts)
+        stacked = [
+            tuple(
+                Layer(np.stack([layer.weights for layer in same]), np.stack([layer.biases for layer in same]), same[0].bend, same[0].skip)
+                for same in zip(*self._past[p], strict=True)
+            )
+            for p in range(2)
+        ]
+        weights = np.arange(1.0, self.iterations + 1)  # the strategy of network t is that of iteration t + 1
+        return NetsPolicy(self.game.string, self.game.fingerprint, self.recall, (stacked[0], stacked[1]), (weights, weights), facts)
+
+    def save(self) -> Arrays:
+        held: Arrays = {"scale": np.array([self._scale]), **self._average.save("average."), **self._strategies.save("strategies.")}
+        for p in range(2):
+            held |= self._gains[p].save(f"gains{p}.") | self._memory[p].save(f"memory{p}.")
+            for t, layers in enumerate(self._past[p]):
+                held |= {f"past{p}.{t}.{i}.{name}": getattr(layer, name) for i, layer in enumerate(layers) for name in ("weights", "biases")}
+        return held
+
+    def restore(self, arrays: Arrays, iterations: int) -> None:
+        self._scale, self.iterations = float(arrays["scale"][0]), iterations
+        self._average.restore(arrays, "average.")
+        self._strategies.restore(arrays, "strategies.")
+        for p in range(2):
+            self._gains[p].restore(arrays, f"gains{p}.")
+            self._memory[p].restore(arrays, f"memory{p}.")
+            kinds = self._gains[p].layers()
+            self._past[p][:] = [
+                tuple(Layer(arrays[f"past{p}.{t}.{i}.weights"], arrays[f"past{p}.{t}.{i}.biases"], k.bend, k.skip) for i, k in enumerate(kinds))
+                for t in range(iterations if self.settings.average == "nets" else 0)
+            ]
+
+
+class DeepCfr(RegretLearner):
+    """`iterations` so far; `metrics` of the last one."""
+
+    def __init__(self, game: Game, recall: str, settings: DeepCfrSettings, seed: int, workers: Workers) -> None:
+        super().__init__(game, recall, settings, seed, workers)
+        outcome = settings.sampling == "outcome"
+        self._wide, self._narrow = (None, Traverser(game, recall)) if outcome else (External(game, recall), None)
+        self._length = 4
+
+    def prepare(self) -> None:
+        """Compile, or load what was compiled."""
+        if self._narrow:
+            self._narrow.run(1, self.strategy, 0, 1.0, generator(0))
+        elif self._wide:
+            self._wide.run(1, self.strategy, 0, generator(0))
+
+    def sample(self, player: int, rng: Longs) -> tuple[Lessons, Reals, Experience]:
+        return self._follow_one(player, rng) if self._narrow else self._follow_all(player, rng)
+
+    def _follow_all(self, player: int, rng: Longs) -> tuple[Lessons, Reals, Experience]:
+        assert self._wide
+        parts = self._wide.run(self.settings.traversals, self.strategy, player, rng)
+        who, row, legal, share, gains = (np.concatenate(column) for column in zip(*parts, strict=True))
+        self.nodes += len(who)
+        own, other = who == player, who != player
+        self._scale = self._scale or float(np.abs(gains).max())
+        lessons = Lessons(row[own], (gains[own] / self._scale).astype(np.float32), legal[own])
+        return lessons, np.zeros(len(lessons.rows)), Experience(row[other], share[other], legal[other])
+
+    def _follow_one(self, player: int, rng: Longs) -> tuple[Lessons, Reals, Experience]:
+        assert self._narrow
+        s = self.settings
+        d = self._narrow.run(s.traversals, self.strategy, player, s.explore, rng, self._length if s.estimate == "once" else 0)
+        self.nodes += len(d.move)
+        self._scale = self._scale or float(np.abs(d.score).max())
+        own, other = np.flatnonzero(d.player == player), np.flatnonzero(d.player != player)
+        d = d._replace(score=d.score / self._scale)
+        gains, weights = np.zeros(d.legal.shape), -d.reach
+        if s.estimate == "paper":
+            weights = np.zeros(len(d.move))
+            gains_of_paper(d, player, weights, np.zeros(len(d.move)), np.zeros(len(d.move)), gains, LOW, HIGH)
+        else:
+            pass_back(d, np.zeros(d.legal.shape, np.float32), 1.0 if player == 0 else -1.0, np.zeros(len(d.move)), gains)
+        if s.estimate == "once":
+            self._length = max(1, math.ceil(1.5 * len(own) / s.traversals))
+            own = own[d.probe[own]]
+        lessons = Lessons(d.rows(own), gains[own].astype(np.float32), d.legal[own])
+        return lessons, weights[own], Experience(d.rows(other), d.share[other], d.legal[other])
+
+    def save(self) -> Arrays:
+        return {**super().save(), "length": np.array([self._length])}
+
+    def restore(self, arrays: Arrays, iterations: int) -> None:
+        super().restore(arrays, iterations)
+        self._length = int(arrays["length"][0])

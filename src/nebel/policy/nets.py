@@ -1,0 +1,96 @@
+"""Many networks as one policy: for each player those of all iterations, one of which is drawn for a whole game.
+
+Steinberger. Single Deep Counterfactual Regret Minimization. 2019. In an information state that comes to mixing the networks by how likely
+each is, and how likely it would have come there by itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nebel.core.rule import kernel
+from nebel.core.state import State
+from nebel.core.tree import Tree
+from nebel.policy.net import Floats, Layer, Reals, encode, encode_side
+from nebel.policy.table import MadePolicy, OnTree
+
+
+def match_regrets(regrets: Floats, legal: NDArray[np.bool_]) -> Reals:
+    """Moves in proportion to positive regrets; where there are none, the best of the legal ones."""
+    positive = np.where(legal, np.maximum(regrets, 0.0), 0.0).astype(np.float64)
+    total = positive.sum(axis=-1, keepdims=True)
+    best = np.zeros(positive.shape)
+    np.put_along_axis(best, np.where(legal, regrets, -np.inf).argmax(axis=-1)[..., None], 1.0, -1)
+    return np.where(total > 1e-12, positive / np.maximum(total, 1e-12), best)
+
+
+@kernel
+def _mix(parent: Any, first: Any, spot: Any, strategy: Any, weight: float, reach: Any, sums: Any) -> None:
+    """Add a strategy, as often as its player comes to each decision point by it."""
+    reach[0] = weight
+    for i in range(parent.size):
+        for a in range(first[i + 1] - first[i]):
+            reach[first[i] + a] = reach[parent[i]] * strategy[spot[i] + a]
+            sums[spot[i] + a] += reach[first[i] + a]
+
+
+@dataclass(frozen=True, eq=False)
+class NetsPolicy(MadePolicy):
+    """By player: layers whose arrays have one network after another, and the networks' weights."""
+
+    game: str
+    fingerprint: str
+    recall: str
+    layers: tuple[tuple[Layer, ...], tuple[Layer, ...]]
+    weights: tuple[Reals, Reals]
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def shares(self, player: int, rows: Floats, legal: NDArray[np.bool_]) -> Reals:
+        """By network, row and move: the strategies of all networks."""
+        made = np.broadcast_to(rows, (len(self.weights[player]), *rows.shape))
+        for layer in self.layers[player]:
+            made = layer._replace(biases=layer.biases[:, None, :])(made)
+        return match_regrets(made, legal)
+
+    def probabilities(self, state: State) -> dict[int, float]:
+        me, options, actions = state.turn, state.options(), self.layers[state.turn][-1].weights.shape[2]
+        past, rows, legal, moves = state.game.start(), [], [], []
+        for step in [*state.steps, None]:
+            if past.turn == me:
+                rows.append(encode(past, self.recall))
+                legal.append(np.isin(np.arange(actions), past.options()))
+                moves.append(step.option if step else -1)
+            if step:
+                past.push(step.option)
+        shares = self.shares(me, np.stack(rows), np.stack(legal))
+        reach = self.weights[me] * np.prod([shares[:, i, move] for i, move in enumerate(moves[:-1])], axis=0)
+        if reach.sum() <= 0.0:  # nobody would have come here
+            reach = self.weights[me]
+        mixed = reach @ shares[:, -1, options] / reach.sum()
+        return dict(zip(options, mixed.tolist(), strict=True))
+
+    def on_tree(self, tree: Tree) -> OnTree:
+        first, second = (self._on_side(tree, p) for p in range(2))
+        return OnTree((first, second), (0, 0))
+
+    def _on_side(self, tree: Tree, player: int) -> Reals:
+        side = tree.sides[player]
+        state = np.repeat(np.arange(side.states), np.diff(side.row))
+        legal = np.zeros((side.states, self.layers[player][-1].weights.shape[2]), np.bool_)
+        legal[state, side.move] = True
+        rows, reach = encode_side(tree, player, self.recall), np.zeros(side.sequences)
+        sums, blind = np.zeros(len(side.move)), np.zeros(len(side.move))
+        for k, weight in enumerate(self.weights[player]):
+            one = [Layer(layer.weights[k], layer.biases[k], layer.bend, layer.skip) for layer in self.layers[player]]
+            made = rows
+            for layer in one:
+                made = layer(made)
+            strategy = match_regrets(made, legal)[state, side.move]
+            blind += weight * strategy
+            _mix(side.points.parent, side.points.first, side.spot, strategy, weight, reach, sums)
+        total = np.add.reduceat(sums, side.row[:-1])[state]
+        return np.where(total > 0.0, sums / np.where(total > 0.0, total, 1.0), blind / self.weights[player].sum())
