@@ -18,14 +18,19 @@ if TYPE_CHECKING:
 def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument("policy", metavar="POLICY", help="a policy file, uniform, or an agent that thinks, such as oos:10k")
     parser.add_argument("--game", help="the game (a policy file knows its own)")
-    parser.add_argument("--by", default="exact", choices=("exact", "abstract"), help="how (default: exact; abstract is optimistic)")
+    how = "exact (default); abstract, which is optimistic; or learned: what a responder that learns wins, a lower bound"
+    parser.add_argument("--by", default="exact", choices=("exact", "abstract", "learned"), help=how)
     parser.add_argument("--patience", type=whole, default=10_000_000_000, metavar="STEPS", help="for judging by beliefs (default: 1e10)")
     online = parser.add_argument_group("agents that think")
     how = "judge what they found in N matches against themselves (default: what they find in every information state)"
     online.add_argument("--aggregate", type=whole, metavar="N", help=how)
-    online.add_argument("--seed", type=whole, help="of chance and of the agent (default: 1)")
+    online.add_argument("--seed", type=whole, help="of chance, of the agent and of responders that learn (default: 1)")
     online.add_argument("--threads", type=whole, help="searches side by side (default: one a core); the result is the same")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    if any(word.endswith("learned") for word in words):
+        from nebel.cli.judge_learned import add_learned
+
+        add_learned(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -36,6 +41,10 @@ def run(args: argparse.Namespace) -> int:
     from nebel.policy.io import read_policy
     from nebel.policy.table import MadePolicy, TablePolicy
 
+    if args.by == "learned":
+        from nebel.cli.judge_learned import judge_learned
+
+        return judge_learned(args)
     if THINKING.fullmatch(args.policy):
         return judge_online(args)
     if any(x is not None for x in (args.aggregate, args.seed, args.threads)):

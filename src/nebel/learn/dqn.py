@@ -15,7 +15,7 @@ import torch
 from nebel.core.game import Game
 from nebel.learn.memory import Arrays, Floats
 from nebel.learn.nets import Net, read_shape
-from nebel.learn.traverse import OVER, Decisions, Longs, Reals, next_own
+from nebel.learn.traverse import OVER, Decisions, Longs, Reals, Strategy, next_own
 from nebel.policy.net import encoding_of
 
 
@@ -63,10 +63,18 @@ class Q:
 
     def greedy(self, rows: Floats, legal: Any, stray: float = 0.0) -> Reals:
         """Shares: the best move, and with `stray` any."""
-        best = np.where(legal, self(rows), -np.inf).argmax(axis=1)
-        shares = stray * legal / legal.sum(axis=1, keepdims=True)
-        shares[np.arange(len(best)), best] += 1.0 - stray
-        return np.asarray(shares, np.float64)
+        return best_moves(self(rows), legal, stray)
+
+    def snapshot(self) -> Strategy:
+        """How it plays now, whatever it learns later."""
+        layers = self._net.layers()
+
+        def play(player: int, rows: Floats, legal: Any) -> Reals:
+            for layer in layers:
+                rows = layer(rows)
+            return best_moves(rows[:, :-1], legal)
+
+        return play
 
     def step(self, t: Transitions) -> float:
         """One step of double Q-learning."""
@@ -89,6 +97,14 @@ class Q:
         self._net.restore(arrays, f"{name}net.")
         self._target.restore(arrays, f"{name}target.")
         self.steps = int(arrays[f"{name}steps"][0])
+
+
+def best_moves(worth: Floats, legal: Any, stray: float = 0.0) -> Reals:
+    """Shares: the best of the legal moves, and with `stray` any."""
+    best = np.where(legal, worth, -np.inf).argmax(axis=1)
+    shares = stray * legal / legal.sum(axis=1, keepdims=True)
+    shares[np.arange(len(best)), best] += 1.0 - stray
+    return np.asarray(shares, np.float64)
 
 
 def _duel(made: Any) -> Any:

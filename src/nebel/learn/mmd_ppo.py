@@ -3,17 +3,17 @@
 Sokota, D'Orazio, Kolter, Loizou, Lanctot, Mitliagkas, Brown, Kroer. A Unified Approach to Reinforcement Learning, Quantal Response
 Equilibria, and Two-Player Zero-Sum Games. 2023, for magnetic mirror descent
 Schulman, Wolski, Dhariwal, Radford, Klimov. Proximal Policy Optimization Algorithms. 2017
-Rudolph, Lichtle, Mohammadpour, Bayen, Kolter, Zhang, Farina, Vinitsky, Sokota. Reevaluating Policy Gradient Methods for Imperfect-Information
-Games. 2025, for how well this does
+Rudolph and others. Reevaluating Policy Gradient Methods for Imperfect-Information Games. 2025, for how well this does
 
 Where it departs: the critic sees what both players know; advantages are measured in units of their own size, so that one strength of the
-magnet serves all games; magnet and rate weaken by the root of time, without an end that has to be known; the policy that is kept is a mean of
-the last weights.
+magnets serves all games; there are two of them, even play and the mean of one's own past weights, which is the policy that is kept; rate and
+evenness weaken by the root of time, without an end that has to be known.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,9 +27,10 @@ from nebel.core.rule import kernel
 from nebel.core.settings import Settings, setting
 from nebel.learn.memory import Arrays
 from nebel.learn.nets import Dense, Net, log_shares, read_shape, shares_of_logits
-from nebel.learn.traverse import OVER, Decisions, Floats, Longs, Reals, Traverser
+from nebel.learn.rivals import Frozen, in_step
+from nebel.learn.traverse import NOBODY, OVER, Decisions, Floats, Longs, Reals
 from nebel.learn.workers import Workers
-from nebel.policy.net import NetPolicy
+from nebel.policy.net import NetPolicy, encoding_of
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,9 @@ class MmdPpoSettings(Settings):
     damp: float = setting(0.05, "how strongly the policy is held to that of the iteration before (Kullback-Leibler)", low=0.0)
     magnet: float = setting(0.2, "how strongly it is drawn to the mean of its past, at the beginning", low=0.0)
     even: float = setting(0.05, "how strongly it is drawn to even play, at the beginning", low=0.0)
-    settling: float = setting(50.0, "rate and magnet weaken: after so many iterations by a factor of 1.4, after k times as many by the root of"
-                              " k + 1 (0: they do not)", low=0.0)  # fmt: skip
-    trace: float = setting(0.95, "lambda: how far a game's outcome is passed back by itself, before the critic's word counts", low=0.0, high=1.0)
+    settling: float = setting(50.0, "rate and evenness weaken: after so many iterations by a factor of 1.4, after k times as many by the"
+                              " root of k + 1 (0: they do not)", low=0.0)  # fmt: skip
+    trace: float = setting(0.95, "lambda: how far an outcome is passed back by itself, before the critic's word counts", low=0.0, high=1.0)
     mean: float = setting(0.98, "how much of the mean of weights stays from iteration to iteration", low=0.0, high=0.99999)
     limit: float = setting(1.0, "gradients are no longer than this", low=0.0)
 
@@ -70,13 +71,16 @@ def look_back(d: Decisions, worth: Any, ahead: Any, trace: float, target: Any, s
 
 
 class MmdPpo:
-    """`iterations` so far; `metrics` of the last one."""
+    """`iterations` so far; `metrics` of the last one. Seats of rivals do not learn."""
 
-    def __init__(self, game: Game, recall: str, settings: MmdPpoSettings, seed: int, workers: Workers) -> None:
+    def __init__(
+        self, game: Game, recall: str, settings: MmdPpoSettings, seed: int, workers: Workers, rivals: Mapping[int, Frozen] = NOBODY
+    ) -> None:
         if workers.count > 1:
             raise BadSetting("this method plays in one process; leave out --workers")
         self.game, self.recall, self.settings, self.seed = game, recall, settings, seed
-        s, self._traverser = settings, Traverser(game, recall, settings.boards)
+        s, self._traverser = settings, in_step(game, recall, settings.boards, rivals)
+        self.rivals, self._told = rivals, encoding_of(game, recall).size
         self._policy, self._mean = (Dense.of(game, recall, s.hidden, s.rate, seed) for _ in range(2))
         self._critic = Net(2 * self._traverser.size + 1, read_shape(s.critic), 1, s.rate, seed + 1)
         self.iterations, self.metrics = 0, dict[str, float]()
@@ -84,7 +88,7 @@ class MmdPpo:
 
     def prepare(self) -> None:
         """Compile, or load what was compiled."""
-        Traverser(self.game, self.recall, 1).segment(1, self._strategy, generator(0))
+        in_step(self.game, self.recall, 1, self.rivals).segment(2, self._strategy, generator(0))
 
     def _strategy(self, player: int, rows: Floats, legal: Any) -> Reals:
         return shares_of_logits(self._policy(rows), legal)
@@ -100,15 +104,16 @@ class MmdPpo:
         worth, target, surprise = self._critic(table)[:, 0].astype(float), np.zeros(len(d.move)), np.zeros(len(d.move))
         look_back(d._replace(score=d.score / self._scale), worth, self._critic(ahead)[:, 0].astype(float), s.trace, target, surprise)
         gains = np.where(d.player == 0, surprise, -surprise)
-        size = float(np.sqrt(np.mean(gains**2)))
+        own = np.flatnonzero(~np.isin(d.player, list(self.rivals)))
+        size = float(np.sqrt(np.mean(gains[own] ** 2))) if len(own) else 0.0
         self._size = size if not self.iterations else 0.9 * self._size + 0.1 * size
         gains /= max(self._size, 1e-9)
         for net in (self._policy, self._critic):
             net.pace(s.rate * weaker)
-        found = [self._learn(d, table, target, gains, order, weaker) for order in self._batches(len(d.move), rng)]
+        found = [self._learn(d, table, target, gains, order, weaker) for order in self._batches(own, rng)]
         self._mean.follow(self._policy, min(s.mean, (1 + self.iterations) / (10 + self.iterations)))
         self.iterations += 1
-        loss, off, spread, drift = np.mean(found, axis=0)
+        loss, off, spread, drift = np.mean(found or [(0.0,) * 4], axis=0)
         over = d.then == OVER
         self.metrics = {
             "loss": float(loss), "critic_loss": float(off), "entropy": float(spread), "drift": float(drift), "surprise": size,
@@ -116,16 +121,16 @@ class MmdPpo:
             "nodes_per_second": len(d.move) / (played - begun), "sampling_share": (played - begun) / (time.perf_counter() - begun),
         }  # fmt: skip
 
-    def _batches(self, count: int, rng: np.random.Generator) -> list[Longs]:
-        parts = max(1, count // self.settings.batch)
-        return [part for _ in range(self.settings.epochs) for part in np.array_split(rng.permutation(count), parts)]
+    def _batches(self, own: Longs, rng: np.random.Generator) -> list[Longs]:
+        parts = max(1, len(own) // self.settings.batch)
+        return [part for _ in range(self.settings.epochs) for part in np.array_split(rng.permutation(own), parts) if len(part)]
 
     def _learn(self, d: Decisions, table: Floats, target: Reals, gains: Reals, at: Longs, weaker: float) -> tuple[float, ...]:
         """One step of the policy and of the critic."""
         s = self.settings
         share, legal = torch.from_numpy(d.share[at]), torch.from_numpy(d.legal[at])
         move, gain = torch.from_numpy(d.move[at])[:, None], torch.from_numpy(gains[at].astype(np.float32))
-        rows = d.rows(at)
+        rows = d.rows(at, self._told)
         logs = log_shares(self._policy.net(torch.from_numpy(rows)), legal)
         magnet = log_shares(torch.from_numpy(self._mean(rows)), legal)
         now = logs.exp() * legal
@@ -138,6 +143,10 @@ class MmdPpo:
         lost = self._policy.descend(loss, s.limit)
         off = torch.mean((self._critic.net(torch.from_numpy(table[at]))[:, 0] - torch.from_numpy(target[at].astype(np.float32))) ** 2)
         return lost, self._critic.descend(off, s.limit), float(spread.mean().detach()), float(drift.mean().detach())
+
+    def shares(self, player: int, rows: Floats, legal: Any) -> Reals:
+        """How the mean of weights plays, in step."""
+        return shares_of_logits(self._mean(rows), legal)
 
     def policy(self, facts: dict[str, Any]) -> NetPolicy:
         return self._mean.policy(self.game, self.recall, facts)

@@ -62,9 +62,9 @@ class Decisions(NamedTuple):
     def cut(self, count: int) -> Decisions:
         return Decisions(*(column[:count] for column in self))
 
-    def rows(self, at: Any) -> Floats:
-        """What those who decided knew."""
-        found: Floats = self.both[at, self.player[at]]
+    def rows(self, at: Any, size: int | None = None) -> Floats:
+        """What those who decided knew; `size` where the other is told more."""
+        found: Floats = self.both[at, self.player[at], :size]
         return found
 
     def table(self, at: Any = slice(None)) -> Floats:
@@ -228,7 +228,8 @@ class Traverser:
         recall0, recall1 = (recalls.get(p, recall) for p in range(2))
         told = [p not in rivals or recalls.get(p, recall) in game.encodings for p in range(2)]
         self.game, self.rivals, self._go = game, rivals, stepping(game, (recall0, recall1), (told[0], told[1]))
-        size, width = max(encoding_of(game, r).size for r, known in zip((recall0, recall1), told, strict=True) if known), game.width
+        self.sizes = [encoding_of(game, recalls.get(p, recall)).size if told[p] else 0 for p in range(2)]
+        size, width = max(self.sizes), game.width
         self.size, self.actions, self.boards = size, game.actions, boards
         self.asked, self.at = np.zeros(0, np.int64), 0  # boards that a strategy is asked about, and decisions so far
         self.tables = Tables(
@@ -277,7 +278,7 @@ class Traverser:
             if p in self.rivals:
                 self._share[asked] = self.rivals[p](t, asked, t.legal[asked], rng)
             else:
-                self._share[asked] = strategy(p, t.both[asked, p], t.legal[asked])
+                self._share[asked] = strategy(p, t.both[asked, p, : self.sizes[p]], t.legal[asked])
         at, left = self._go.step(t, self._held, at, self._share, explorer, explore, once, rng, left)
         return at, left
 

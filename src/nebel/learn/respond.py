@@ -1,0 +1,136 @@
+"""A learned best response: how much somebody who learns wins against an agent that stays as it is. A lower bound of exploitability.
+
+Timbers and others. Approximate Exploitability: Learning a Best Response in Large Games. 2022
+
+Of each seat several responders are learned, by deep Q-learning or by PPO, from several seeds. The best of them, and of their ages, is chosen
+on some games; what it wins is measured on others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from nebel.core.errors import BadSetting
+from nebel.core.game import Game
+from nebel.core.recall import PERFECT
+from nebel.core.rng import generator
+from nebel.core.settings import Settings, setting
+from nebel.learn.dqn import Q, Transitions, best_moves, transitions
+from nebel.learn.memory import Ring
+from nebel.learn.mmd_ppo import MmdPpo, MmdPpoSettings
+from nebel.learn.rivals import Frozen, frozen, in_step
+from nebel.learn.traverse import OVER, Strategy, Traverser
+from nebel.learn.workers import Alone
+from nebel.match.agents import Agent
+
+FIRST, LAST = 0.3, 0.02
+"""How often a responder that learns by deep Q-learning moves at random, at the beginning and in the end."""
+CHOICE, REPORT = 1 << 20, 1 << 21
+"""Streams of games for choosing and for the report: none is used twice."""
+
+
+@dataclass(frozen=True)
+class ResponseSettings(Settings):
+    """How responders learn, and how they are measured."""
+
+    responder: str = setting("dqn", "by deep Q-learning (dqn), PPO (ppo), or the better of the two (both)", choices=("dqn", "ppo", "both"))
+    seeds: int = setting(3, "responders of each kind and seat", low=1)
+    iterations: int = setting(300, "of each responder; each is 16 decisions on every board", low=1)
+    boards: int = setting(256, "games that go on side by side", low=1)
+    hidden: str = setting("128-128", "the networks: sizes of hidden layers, or such as conv:16-32/64-64")
+    rate: float = setting(1e-3, "of Adam", low=1e-8, high=1.0)
+    steps: int = setting(8, "of gradient descent in an iteration, of deep Q-learning", low=1)
+    ages: int = setting(5, "of a responder's learning at which it may be chosen", low=1)
+    games: int = setting(20_000, "for the report; a fifth as many for each choice", low=10)
+
+
+PLIES, BATCH, REPLAY, FOLLOW = 16, 512, 200_000, 200
+News = Callable[[float, str], None]
+"""Told the share of the work that is done, and how it stands."""
+
+
+class Response(NamedTuple):
+    """What the chosen responder of a seat wins, with half of a 95 % interval, and which it was."""
+
+    mean: float
+    half: float
+    chosen: str
+
+
+class _Dqn:
+    def __init__(self, game: Game, recall: str, s: ResponseSettings, seed: int, seat: int, rivals: Mapping[int, Frozen]) -> None:
+        self.s, self.seat, self._games, self.seed, self.done = s, seat, in_step(game, recall, s.boards, rivals), seed, 0
+        self._size = self._games.sizes[seat]
+        self._q, self._replay = Q(game, recall, s.hidden, s.rate, seed, FOLLOW), Ring(Transitions.blank(REPLAY, self._size, game.actions))
+        self._scale = game.most if np.isfinite(game.most) else 0.0
+
+    def iterate(self) -> None:
+        s, rng = self.s, np.random.default_rng([self.seed, self.done])
+        stray = max(LAST, FIRST + (LAST - FIRST) * 1.5 * self.done / s.iterations)
+        d, _ = self._games.segment(PLIES, lambda p, rows, legal: self._q.greedy(rows, legal, stray), generator(self.seed, self.done))
+        self._scale = self._scale or float(np.abs(d.score[d.then == OVER]).max(initial=1e-9))
+        self._replay.add(transitions(d, self.seat, self._size, self._scale)[1])
+        for _ in range(s.steps if self._replay.held else 0):
+            self._q.step(self._replay.draw(BATCH, rng))
+        self.done += 1
+
+    def snapshot(self) -> Strategy:
+        return self._q.snapshot()
+
+
+class _Ppo:
+    def __init__(self, game: Game, recall: str, s: ResponseSettings, seed: int, seat: int, rivals: Mapping[int, Frozen]) -> None:
+        settings = MmdPpoSettings(
+            boards=s.boards, plies=PLIES, hidden=s.hidden, critic=s.hidden, rate=3 * s.rate, batch=BATCH, magnet=0.0, even=0.02, mean=0.9
+        )
+        self._learner = MmdPpo(game, recall, settings, seed, Alone(), rivals)
+
+    def iterate(self) -> None:
+        self._learner.iterate()
+
+    def snapshot(self) -> Strategy:
+        """The likeliest move of the mean."""
+        policy = self._learner.policy({})
+        return lambda player, rows, legal: best_moves(policy.logits(rows), legal)
+
+
+def respond(
+    game: Game, agent: Agent, s: ResponseSettings, seed: int, recall: str | None = None, news: News = lambda share, words: None
+) -> list[Response]:
+    """Of each seat."""
+    if not game.encodings:
+        raise BadSetting(f"{game.string} has no encoding for networks, so nobody can learn to respond in it (Game.encodings)")
+    recall = recall or (PERFECT if PERFECT in game.encodings else list(game.encodings)[-1])
+    kinds = ("dqn", "ppo") if s.responder == "both" else (s.responder,)
+    found = []
+    for seat in range(2):
+        rivals = {1 - seat: frozen(game, agent, 1 - seat)}
+        measured = in_step(game, recall, s.boards, rivals)
+        best: tuple[float, str, Strategy] | None = None
+        for k, (kind, number) in enumerate((kind, number) for kind in kinds for number in range(s.seeds)):
+            own = 1000 * seed + 10 * number + seat
+            learner = (_Dqn if kind == "dqn" else _Ppo)(game, recall, s, own, seat, rivals)
+            for age in range(s.ages):
+                for _ in range(max(1, s.iterations // s.ages)):
+                    learner.iterate()
+                strategy = learner.snapshot()
+                mean, _ = _measure(measured, strategy, seat, s.games // 5, CHOICE + seed)
+                name = f"{kind}, seed {number}, {age + 1} of {s.ages}"
+                if best is None or mean > best[0]:
+                    best = mean, name, strategy
+                done = (seat * len(kinds) * s.seeds + k + (age + 1) / s.ages) / (2 * len(kinds) * s.seeds)
+                news(done, f"player {seat}: {name} wins {mean:+.3f}, the best so far {best[0]:+.3f}")
+        assert best
+        found.append(Response(*_measure(measured, best[2], seat, s.games, REPORT + seed), best[1]))
+    return found
+
+
+def _measure(games: Traverser, strategy: Strategy, seat: int, count: int, stream: int) -> tuple[float, float]:
+    """What a seat wins on average in so many games, with half of a 95 % interval."""
+    d = games.run(count, strategy, OVER, 0.0, generator(stream, seat))
+    scores = d.score[d.then == OVER] * (1.0 if seat == 0 else -1.0)
+    return float(scores.mean()), float(1.96 * scores.std() / np.sqrt(len(scores)))
