@@ -144,7 +144,7 @@ def test_a_lesson_goes_from_the_advice_towards_what_is_worth_more() -> None:
 
 
 def task(game: Game, net: NetPolicy, first: int, games: int) -> Task:
-    return Task(game.string, PERFECT, net.layers, OosSettings(), 20, 2.0, 7, first, games)
+    return Task(game.string, PERFECT, net.layers, OosSettings(), 20, 2.0, 0.0, 7, first, games)
 
 
 def test_what_comes_of_a_task_depends_on_the_task_alone() -> None:
@@ -196,7 +196,7 @@ def test_kuhn_is_learned() -> None:
 
 def test_what_cannot_be_learned_is_refused() -> None:
     for job, words in (
-        (Job("kuhn", "exit-oos", settings={"hidden": "128-x"}), "--hidden 128-x is not understood"),
+        (Job("kuhn", "exit-oos", settings={"hidden": "128-x"}), "sizes of layers '128-x' are not understood"),
         (Job("cheat:1", "exit-oos", recall="general"), "no encoding for networks"),
         (Job("kuhn", "cfr+"), "no method 'cfr.'; methods that learn: exit-oos"),
         (Job("kuhn", "exit-oos", recall="board"), "has no recall 'board'"),

@@ -13,7 +13,7 @@ from nebel.bench.sampling import OUTCOME, WARM_UP
 from nebel.core.game import Game
 from nebel.core.recall import PERFECT
 from nebel.core.registry import load
-from nebel.policy.net import NetPolicy
+from nebel.policy.net import Layer, NetPolicy
 from nebel.policy.table import Policy
 from nebel.search.online import Searches
 
@@ -51,10 +51,9 @@ def _claim(cards: int) -> Claim:
 def random_network(game: Game, hidden: tuple[int, ...], seed: int = 1) -> NetPolicy:
     rng = np.random.default_rng(seed)
     sizes = (game.encodings[PERFECT].size, *hidden, game.actions)
-    layers = [
-        ((rng.normal(size=(a, b)) / np.sqrt(a)).astype(np.float32), rng.normal(size=b).astype(np.float32)) for a, b in pairwise(sizes)
-    ]
-    return NetPolicy(game.string, game.fingerprint, PERFECT, tuple(layers))
+    pairs = [((rng.normal(size=(a, b)) / np.sqrt(a)).astype(np.float32), rng.normal(size=b).astype(np.float32)) for a, b in pairwise(sizes)]
+    layers = [Layer(*pair, "relu") for pair in pairs]
+    return NetPolicy(game.string, game.fingerprint, PERFECT, (*layers[:-1], layers[-1]._replace(bend="")))
 
 
 def _batched(seconds: float) -> Row:

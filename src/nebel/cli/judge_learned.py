@@ -52,7 +52,8 @@ def judge_learned(args: argparse.Namespace) -> int:
         )
         return 0
     say(f"{game.string}, {agent.name}, against responders that learn: a lower bound, others may win more")
-    say(f"exploitability at least {figure(least / 2)}, 95 % interval {figure(max(0.0, (total - half) / 2))} to {figure(max(0.0, (total + half) / 2))}")
+    low, high = (figure(max(0.0, (total + sign * half) / 2)) for sign in (-1, 1))
+    say(f"exploitability at least {figure(least / 2)}, 95 % interval {low} to {high}")
     for p, each in enumerate(found):
         say(f"the responder in seat {p} ({each.chosen}) gets {each.mean:+.4f} ± {each.half:.4f} over {settings.games:,} games")
     return 0

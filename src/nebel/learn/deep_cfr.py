@@ -1,12 +1,12 @@
-"""Deep CFR: networks learn the gains of all iterations from a memory of samples; the average strategy is learned, or drawn from all of them.
+"""Deep CFR: networks learn the gains of all iterations from a memory of samples; the average strategy is learned, or drawn from them all.
 
 Brown, Lerer, Gross, Sandholm. Deep Counterfactual Regret Minimization. 2019, with external sampling
 Chen, Kaneko. Utilizing History Information in Acquiring Strategies for Board Game Geister by Deep Counterfactual Regret Minimization. 2021,
 with outcome sampling
 Steinberger. Single Deep Counterfactual Regret Minimization. 2019, for `--average nets`
 
-Where it departs, with outcome sampling: chances of chance and of the other cancel and are never formed. What is left of the traverser's own is
-a weight (its earlier moves), kept as a logarithm, and the value's factor (its later moves), which is 1 where it explores but once.
+Where it departs, with outcome sampling: chances of chance and of the other cancel and are never formed. What is left of the traverser's own
+is a weight (its earlier moves), kept as a logarithm, and the value's factor (its later moves), which is 1 where it explores but once.
 `--estimate paper` is the second paper's own: values over the chance of the whole game, weights of what came before and after, both cut off.
 Samples are held and drawn by their weights (`learn/memory.py`) instead of weighing the loss.
 """
@@ -49,8 +49,8 @@ class RegretSettings(Settings):
     rate: float = setting(1e-3, "of Adam", low=1e-8, high=1.0)
     fresh: bool = setting(True, "networks for gains begin anew in every iteration")
     room: int = setting(200_000, "samples that each memory holds", low=1)
-    average: str = setting("net", "the average strategy: learned by a network (net), or a network of some iteration drawn for a whole game (nets)",
-                           choices=("net", "nets"))  # fmt: skip
+    average: str = setting("net", "the average strategy: learned by a network (net), or the network of an iteration drawn for a whole game"
+                           " (nets)", choices=("net", "nets"))  # fmt: skip
     average_steps: int = setting(100, "for the average strategy, in an iteration", low=1)
     clip: float = setting(1.0, "gradients are no longer than this", low=0.0)
 
@@ -67,8 +67,8 @@ class DeepCfrSettings(RegretSettings):
 
 @kernel
 def gains_of_paper(d: Decisions, traverser: int, before: Any, whole: Any, tail: Any, gains: Any, low: float, high: float) -> None:
-    """Algorithm 2 of the paper on Geister: `gains` are values over the chance of the whole game as it was sampled, `before` logarithms of the
-    weights, reach of the other times that of what came after; cut off."""
+    """Algorithm 2 of the paper on Geister: `gains` are values over the chance of the whole game as it was sampled, `before` logarithms of
+    the weights, reach of the other times that of what came after; cut off."""
     for r in range(d.move.size):  # logarithms of what the other, and of what sampling did before
         if d.then[r] >= 0:
             before[d.then[r]] = before[r] + (np.log(d.share[r, d.move[r]]) if d.player[r] != traverser else 0.0)
@@ -125,7 +125,7 @@ class RegretLearner:
         return {}
 
     def iterate(self) -> None:
-        s, begun, sampling, losses = self.settings, time.perf_counter(), 0.0, {}
+        s, begun, sampling, losses = self.settings, time.perf_counter(), 0.0, dict[str, float]()
         rng = np.random.default_rng([self.seed, self.iterations])
         late, self.nodes, drawn = math.log(self.iterations + 1), 0, []
         for player in (0, 1):
@@ -140,7 +140,8 @@ class RegretLearner:
             drawn.append(net)
         self._gains = drawn
         if s.average == "net":
-            losses["average_loss"] = float(np.mean([self._average.step(self._strategies.draw(s.batch, rng)) for _ in range(s.average_steps)]))
+            average = [self._average.step(self._strategies.draw(s.batch, rng)) for _ in range(s.average_steps)]
+            losses["average_loss"] = float(np.mean(average))
         else:
             for player in (0, 1):
                 self._past[player].append(self._gains[player].layers())
@@ -172,7 +173,8 @@ class RegretLearner:
         for p in range(2):
             held |= self._gains[p].save(f"gains{p}.") | self._memory[p].save(f"memory{p}.")
             for t, layers in enumerate(self._past[p]):
-                held |= {f"past{p}.{t}.{i}.{name}": getattr(layer, name) for i, layer in enumerate(layers) for name in ("weights", "biases")}
+                for i, layer in enumerate(layers):
+                    held |= {f"past{p}.{t}.{i}.weights": layer.weights, f"past{p}.{t}.{i}.biases": layer.biases}
         return held
 
     def restore(self, arrays: Arrays, iterations: int) -> None:
@@ -184,7 +186,10 @@ class RegretLearner:
             self._memory[p].restore(arrays, f"memory{p}.")
             kinds = self._gains[p].layers()
             self._past[p][:] = [
-                tuple(Layer(arrays[f"past{p}.{t}.{i}.weights"], arrays[f"past{p}.{t}.{i}.biases"], k.bend, k.skip) for i, k in enumerate(kinds))
+                tuple(
+                    kind._replace(weights=arrays[f"past{p}.{t}.{i}.weights"], biases=arrays[f"past{p}.{t}.{i}.biases"])
+                    for i, kind in enumerate(kinds)
+                )
                 for t in range(iterations if self.settings.average == "nets" else 0)
             ]
 
@@ -194,8 +199,8 @@ class DeepCfr(RegretLearner):
 
     def __init__(self, game: Game, recall: str, settings: DeepCfrSettings, seed: int, workers: Workers) -> None:
         super().__init__(game, recall, settings, seed, workers)
-        outcome = settings.sampling == "outcome"
-        self._wide, self._narrow = (None, Traverser(game, recall)) if outcome else (External(game, recall), None)
+        self._wide = External(game, recall) if settings.sampling == "external" else None
+        self._narrow = Traverser(game, recall) if settings.sampling == "outcome" else None
         self._length = 4
 
     def prepare(self) -> None:

@@ -61,11 +61,11 @@ class News(NamedTuple):
 
 
 METHODS: dict[str, type[Settings]] = {
-    "exit-oos": ExitOosSettings, "vr-deep-dcfr+": VrDeepDcfrSettings, "mmd-ppo": MmdPpoSettings, "deep-cfr": DeepCfrSettings, "dream": DreamSettings,
-    "nfsp": NfspSettings,
+    "exit-oos": ExitOosSettings, "deep-cfr": DeepCfrSettings, "dream": DreamSettings, "vr-deep-dcfr+": VrDeepDcfrSettings,
+    "nfsp": NfspSettings, "mmd-ppo": MmdPpoSettings,
 }  # fmt: skip
 LEARNERS: dict[str, Callable[..., Learner]] = {
-    "exit-oos": ExitOos, "vr-deep-dcfr+": VrDeepDcfr, "mmd-ppo": MmdPpo, "deep-cfr": DeepCfr, "dream": Dream, "nfsp": Nfsp,
+    "exit-oos": ExitOos, "deep-cfr": DeepCfr, "dream": Dream, "vr-deep-dcfr+": VrDeepDcfr, "nfsp": Nfsp, "mmd-ppo": MmdPpo,
 }  # fmt: skip
 
 

@@ -6,8 +6,8 @@ Schulman, Wolski, Dhariwal, Radford, Klimov. Proximal Policy Optimization Algori
 Rudolph and others. Reevaluating Policy Gradient Methods for Imperfect-Information Games. 2025, for how well this does
 
 Where it departs: the critic sees what both players know; advantages are measured in units of their own size, so that one strength of the
-magnets serves all games; there are two of them, even play and the mean of one's own past weights, which is the policy that is kept; rate and
-evenness weaken by the root of time, without an end that has to be known.
+magnets serves all games; there are two of them, even play and the mean of one's own past weights, which is the policy that is kept; rate
+and evenness weaken by the root of time, without an end that has to be known.
 """
 
 from __future__ import annotations

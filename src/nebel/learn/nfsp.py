@@ -34,8 +34,8 @@ class NfspSettings(Settings):
     plies: int = setting(16, "decisions on each of them, in an iteration", low=1)
     anticipate: float = setting(0.1, "eta: how often a player plays its best response in a game", low=0.0, high=1.0)
     stray: float = setting(0.06, "how often the best response moves at random, at the beginning", low=0.0, high=1.0)
-    settling: float = setting(1000.0, "it strays less: after so many iterations by a factor of 1.4, after k times as many by the root of k + 1"
-                              " (0: it does not)", low=0.0)  # fmt: skip
+    settling: float = setting(1000.0, "it strays less: after so many iterations by a factor of 1.4, after k times as many by the root of"
+                              " k + 1 (0: it does not)", low=0.0)  # fmt: skip
     hidden: str = setting("128-128", "the networks: sizes of hidden layers, such as conv:16-32/64-64, or a paper's: dark-hex-nfsp")
     steps: int = setting(4, "of gradient descent of each network, in an iteration", low=1)
     batch: int = setting(256, "samples in a step", low=1)
@@ -113,7 +113,8 @@ class Nfsp:
         return self._average.policy(self.game, self.recall, facts)
 
     def save(self) -> Arrays:
-        held = {**self._traverser.save(), **self._average.save("average."), **self._habits.save("habits."), "scale": np.array([self._scale])}
+        held: Arrays = {"scale": np.array([self._scale]), **self._traverser.save()}
+        held |= self._average.save("average.") | self._habits.save("habits.")
         for p in range(2):
             held |= self._best[p].save(f"best{p}.") | self._replay[p].save(f"replay{p}.")
         return held

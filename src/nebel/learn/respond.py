@@ -2,8 +2,8 @@
 
 Timbers and others. Approximate Exploitability: Learning a Best Response in Large Games. 2022
 
-Of each seat several responders are learned, by deep Q-learning or by PPO, from several seeds. The best of them, and of their ages, is chosen
-on some games; what it wins is measured on others.
+Of each seat several responders are learned, by deep Q-learning or by PPO, from several seeds. The best of them, and of their ages, is
+chosen on some games; what it wins is measured on others.
 """
 
 from __future__ import annotations

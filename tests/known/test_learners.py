@@ -1,0 +1,156 @@
+"""Methods that learn with networks: each gets better at Kuhn poker, goes on to the bit where it stopped, and stays finite in long games."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nebel
+from nebel.cli import main
+from nebel.core.errors import TooLarge
+from nebel.learn.deep_cfr import DeepCfr, DeepCfrSettings
+from nebel.learn.dream import Dream, DreamSettings
+from nebel.learn.drive import LEARNERS, Learner, Yardstick
+from nebel.learn.memory import Experience
+from nebel.learn.mmd_ppo import MmdPpo, MmdPpoSettings
+from nebel.learn.nets import Dense
+from nebel.learn.nfsp import Nfsp, NfspSettings
+from nebel.learn.workers import Alone
+from nebel.policy.io import load_policy, save_policy
+from nebel.policy.net import NetPolicy
+from nebel.policy.nets import NetsPolicy
+from nebel.search.target import in_rules
+
+SMALL: dict[str, Any] = {"traversals": 300, "hidden": "32-32", "steps": 60, "average_steps": 40, "batch": 256, "room": 20_000, "rate": 3e-3}
+SIDE_BY_SIDE: dict[str, Any] = {"boards": 128, "plies": 8, "hidden": "32-32", "rate": 3e-3}
+KINDS: dict[str, tuple[Any, Any, int, float]] = {  # learner, settings, iterations, exploitability of Kuhn that is reached
+    "external": (DeepCfr, DeepCfrSettings(**SMALL), 12, 0.12),
+    "external-nets": (DeepCfr, DeepCfrSettings(**SMALL, average="nets"), 12, 0.12),
+    "once": (DeepCfr, DeepCfrSettings(**SMALL, sampling="outcome"), 15, 0.25),
+    "always": (DeepCfr, DeepCfrSettings(**SMALL, sampling="outcome", estimate="always"), 15, 0.2),
+    "paper": (DeepCfr, DeepCfrSettings(**SMALL, sampling="outcome", estimate="paper"), 15, 0.25),
+    "dream": (Dream, DreamSettings(**SMALL, baseline_steps=60), 15, 0.2),
+    "nfsp": (Nfsp, NfspSettings(**SIDE_BY_SIDE, replay=20_000, room=50_000), 250, 0.2),
+    "mmd-ppo": (MmdPpo, MmdPpoSettings(**SIDE_BY_SIDE, critic="32-32", batch=1024, magnet=2.0, mean=0.98, even=0.02), 500, 0.1),
+}
+UNIFORM = 0.458333
+
+
+def learner(kind: str, game: str = "kuhn", recall: str = "perfect", seed: int = 1, **settings: Any) -> Learner:
+    make, given, _, _ = KINDS[kind]
+    found: Learner = make(in_rules(nebel.game(game)), recall, type(given)(**{**vars(given), **settings}), seed, Alone())
+    return found
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_learns_kuhn(kind: str) -> None:
+    it = learner(kind)
+    yardstick = Yardstick(in_rules(nebel.game("kuhn")))
+    for _ in range(KINDS[kind][2]):
+        it.iterate()
+    assert yardstick.measure(it.policy({}))["exploitability"] < KINDS[kind][3] < UNIFORM
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_goes_on_where_it_stopped(kind: str) -> None:
+    whole, part, rest = (learner(kind, seed=7) for _ in range(3))
+    for _ in range(5):
+        whole.iterate()
+    for _ in range(2):
+        part.iterate()
+    rest.restore({name: array.copy() for name, array in part.save().items()}, 2)
+    for _ in range(3):
+        rest.iterate()
+    assert {k: v for k, v in whole.metrics.items() if "second" not in k and "share" not in k} == {
+        k: v for k, v in rest.metrics.items() if "second" not in k and "share" not in k
+    }
+    state = nebel.game("kuhn").start().play("Q K")
+    assert whole.policy({}).probabilities(state) == rest.policy({}).probabilities(state)
+
+
+FEW: dict[str, Any] = {"steps": 2, "batch": 64}
+LONG = [
+    ("once", {**FEW, "traversals": 6, "average_steps": 2, "room": 2000}),
+    ("always", {**FEW, "traversals": 6, "average_steps": 2, "room": 2000}),
+    ("paper", {**FEW, "traversals": 6, "average_steps": 2, "room": 2000, "hidden": "geister-deep-cfr"}),
+    ("dream", {**FEW, "traversals": 6, "average_steps": 2, "room": 2000, "baseline_steps": 2, "hidden": "geister-dream"}),
+    ("nfsp", {**FEW, "boards": 8, "plies": 200, "replay": 2000, "room": 2000}),
+    ("mmd-ppo", {"boards": 8, "plies": 200, "hidden": "conv:8-8/32"}),
+]
+
+
+@pytest.mark.parametrize(("kind", "settings"), LONG, ids=[kind for kind, _ in LONG])
+def test_games_of_300_plies_stay_finite(kind: str, settings: dict[str, Any]) -> None:
+    it = learner(kind, "geister", "clock", **settings)
+    for _ in range(2):
+        it.iterate()
+    assert all(np.isfinite(value) for value in it.metrics.values())
+    state = nebel.game("geister").start().play("ABCD AEFG")
+    assert sum(it.policy({}).probabilities(state).values()) == pytest.approx(1.0)
+
+
+def test_external_sampling_refuses_games_without_end() -> None:
+    with pytest.raises(TooLarge, match="use --sampling outcome"):
+        learner("external", "geister", "clock").iterate()
+
+
+def test_one_network_of_many_is_drawn_for_a_game(tmp_path: Path) -> None:
+    """In a tree, at a board, and from a file: the same."""
+    it = learner("external-nets")
+    for _ in range(3):
+        it.iterate()
+    policy = it.policy({"method": "deep-cfr"})
+    assert isinstance(policy, NetsPolicy)
+    save_policy(policy, tmp_path / "nets")
+    read = load_policy(tmp_path / "nets")
+    tree = nebel.grow(nebel.game("kuhn"))
+    for player, strategy in enumerate(policy.on_tree(tree).strategies):
+        side = tree.sides[player]
+        for i in range(side.states):
+            state = tree.state_of(player, i)
+            assert list(read.probabilities(state).values()) == pytest.approx(strategy[side.row[i] : side.row[i + 1]], abs=1e-5)
+    assert main(["match", str(tmp_path / "nets"), "random", "--games", "20"]) == 0
+
+
+@pytest.mark.parametrize("shape", ["24-12", "conv:8-4/16", "geister-deep-cfr", "geister-dream"])
+def test_networks_play_as_they_learned(shape: str) -> None:
+    """In play every stage is a dense layer: the numbers are those of torch."""
+    game, rng = in_rules(nebel.game("geister:x4y3g4b0")), np.random.default_rng(2)
+    net = Dense.of(game, "clock", shape, 1e-2, 1)
+    rows = rng.random((64, game.encodings["clock"].size)).astype(np.float32)
+    legal = np.ones((64, game.actions), np.bool_)
+    shares = rng.dirichlet(np.ones(game.actions), 64).astype(np.float32)
+    losses = [net.step(Experience(rows, shares, legal)) for _ in range(30)]
+    assert losses[-1] < losses[0]
+    policy = net.policy(game, "clock", {})
+    assert isinstance(policy, NetPolicy)
+    assert policy.logits(rows) == pytest.approx(net(rows), abs=2e-4)
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--with", "dream", "--hidden", "conv:8/8"], "planes of a board"),
+        (["--with", "mmd-ppo", "--hidden", "64-x"], "128-64"),
+        (["--with", "deep-cfr", "--sampling", "some"], "external, outcome"),
+        (["--with", "nfsp", "--workers", "2"], "one process"),
+    ],
+)
+def test_what_cannot_be_is_refused(words: list[str], reason: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["learn", "kuhn", *words, "--iterations", "1"]) == 2
+    assert reason in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("method", sorted(LEARNERS))
+def test_every_method_from_the_command_line(method: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    few = {"exit-oos": ["--simulations", "20", "--games", "4"], "mmd-ppo": ["--boards", "32"], "nfsp": ["--boards", "32"]}
+    words = few.get(method, ["--traversals", "50"])
+    run = tmp_path / "run"
+    assert main(["learn", "kuhn", "--with", method, *words, "--iterations", "2", "--run", str(run)]) == 0
+    assert main(["learn", "--resume", str(run), "--iterations", "3"]) == 0
+    assert len((run / "metrics.jsonl").read_text().splitlines()) == 3
+    assert main(["judge", str(run / "policy.nebel")]) == 0
+    assert "exploitability" in capsys.readouterr().out
