@@ -449,6 +449,7 @@ def test_join_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
         (["geister-server", "--ports", "1"], "is not two ports"),
         (["geister-server", "--games", "0"], "at least 1"),
         (["geister-server", "--per-move", "0"], "--per-move 0.0 is out of range"),
+        (["geister-server", "--budget", "nan"], "--budget nan is out of range"),
         (["geister-server", "--between", "rush", "nobody"], "no agent 'nobody'"),
         (["geister-server", "--between", "rush", "rush", "--ports", "1,2"], "leave out --ports"),
         (["geister-join", "localhost", "10000", "--agent", "rush", "--set", "AAAA"], "four different ghosts"),
