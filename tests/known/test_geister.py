@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import random
 from itertools import combinations
 
 import numpy as np
 import pytest
+from geister_beliefs import beliefs_hold
 from geister_random import FINE, play_at_random
 
 import nebel
 from nebel.core.errors import UnknownGame
-from nebel.core.game import CHANCE
 from nebel.core.rng import generator
 from nebel.core.state import State
 from nebel.core.tree import Tree
@@ -219,27 +218,7 @@ def test_purple_looks_no_further_than_told_and_keeps_to_the_clock() -> None:
 
 @pytest.mark.parametrize("escapes", [False, True])
 def test_the_true_colours_are_always_possible(escapes: bool) -> None:
-    luck = random.Random(4)
-    game = nebel.game("geister(assist=true)") if escapes else nebel.game("geister")
-    for number in range(8):
-        state, rng = game.start(), generator(number)
-        truth = None
-        while not state.over:
-            if state.turn == CHANCE:
-                state.deal(rng)
-                truth = [state.game.name_of_outcome(step.option) for step in state.steps]
-                continue
-            assert truth is not None
-            if len(state.steps) % 5 == 0:
-                for player in (0, 1):
-                    belief = believe(state, player, escapes)
-                    assert belief.odds[truth[1 - player]] > 0.0
-                    assert sum(belief.odds.values()) == pytest.approx(1.0)
-                    for ghost in belief.ghosts:
-                        if ghost.cell is None:
-                            assert ghost.red in (0.0, 1.0)
-                            assert (ghost.letter in truth[1 - player]) == (ghost.red == 1.0)
-            state.push(luck.choice(state.options()))
+    assert beliefs_hold(range(8), 5, escapes) > 300
 
 
 def test_a_policy_tells_colours_apart() -> None:
