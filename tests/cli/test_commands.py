@@ -59,6 +59,8 @@ def test_games_and_sizes(capsys: pytest.CaptureFixture[str]) -> None:
     assert [g["name"] for g in listed["games"]] == list(nebel.GAMES)  # type: ignore[index, attr-defined]
     sizes = run(capsys, "games", "dark_hex:3x3", "--recall", "board")
     assert (sizes["histories"], sizes["information_states"], sizes["states"]) == (19_119_486_979, [6293, 6263], 283_859)
+    huge = run(capsys, "games", "geister:x4y4g4b1")
+    assert (huge["exact"], huge["histories"] > 1e60) == (False, True)  # type: ignore[operator]
     sizes = run(capsys, "games", "goofspiel:4")
     assert (sizes["information_states"], sizes["choices"]) == ([369, 369], [81, 81])
 

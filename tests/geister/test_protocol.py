@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import nebel
 from nebel.cli import main
 from nebel.core.errors import BadFile, BadSetting, IllegalMove
 from nebel.core.rng import generator
@@ -153,6 +154,9 @@ def test_replay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     assert "5. player 0: c2-c3" in out
     assert "given to player 1" in out
+    (tmp_path / "other.record").write_text(nebel.game("leduc").start().record())
+    assert main(["geister-replay", str(tmp_path / "other.record")]) == 2
+    assert "not Geister" in capsys.readouterr().err
     (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
     assert main(["geister-replay", str(tmp_path / "bytes")]) == 2
     assert "neither a log file nor a record" in capsys.readouterr().err

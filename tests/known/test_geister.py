@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import random
 from itertools import combinations
 
 import numpy as np
 import pytest
+from geister_beliefs import beliefs_hold
+from geister_random import FINE, play_at_random
 
 import nebel
 from nebel.core.errors import UnknownGame
-from nebel.core.game import CHANCE, Game
 from nebel.core.rng import generator
 from nebel.core.state import State
 from nebel.core.tree import Tree
 from nebel.games.geister import ESCAPED, LOST_BLUES, LOST_REDS
 from nebel.games.geister_board import Board
 from nebel.geister.belief import believe
-from nebel.learn.flock import Flock
 from nebel.match.agents import read
 from nebel.match.arena import Arena, Terms
 from nebel.policy.table import OnTree, Policy
@@ -31,14 +30,15 @@ VARIANTS = [
 class Plain:
     """The rules once more, with ghosts as (x, y, owner, red) on an absolute board, as a rule book tells them."""
 
-    def __init__(self, board: Board, reds: tuple[int, int]) -> None:
-        self.width, self.height, self.winner, self.mover = board.width, board.height, None, 0
+    def __init__(self, rows: tuple[str, ...], height: int, reds: tuple[str, str], assist: bool) -> None:
+        """`rows`: ghosts A, B, C ... of each player, the front row first."""
+        self.width, self.height, self.winner, self.mover, self.assist = len(rows[0]), height, None, 0, assist
         self.ghosts: dict[tuple[int, int], tuple[int, bool]] = {}
-        for owner in (0, 1):
-            for cell in board.homes:
-                x, y = cell % board.width, cell // board.width
-                at = (x, y) if owner == 0 else (board.width - 1 - x, board.height - 1 - y)
-                self.ghosts[at] = owner, bool(reds[owner] >> cell & 1)
+        for y, row in enumerate(reversed(rows)):
+            for x, letter in enumerate(row):
+                if letter != ".":
+                    self.ghosts[x, y] = 0, letter in reds[0]
+                    self.ghosts[self.width - 1 - x, height - 1 - y] = 1, letter in reds[1]
 
     def moves(self) -> list[tuple[tuple[int, int], tuple[int, int] | None]]:
         found: list[tuple[tuple[int, int], tuple[int, int] | None]] = []
@@ -52,11 +52,12 @@ class Plain:
                 to = x + dx, y + dy
                 if 0 <= to[0] < self.width and 0 <= to[1] < self.height and self.ghosts.get(to, (-1, False))[0] != self.mover:
                     found.append(((x, y), to))
-        return found
+        leaving = [move for move in found if move[1] is None]
+        return leaving if self.assist and leaving else found
 
     def after(self, move: tuple[tuple[int, int], tuple[int, int] | None]) -> Plain:
         new = object.__new__(Plain)
-        new.width, new.height, new.winner, new.mover = self.width, self.height, None, 1 - self.mover
+        new.width, new.height, new.winner, new.mover, new.assist = self.width, self.height, None, 1 - self.mover, self.assist
         new.ghosts = dict(self.ghosts)
         start, to = move
         piece = new.ghosts.pop(start)
@@ -91,15 +92,21 @@ def perft(state: State, depth: int) -> int:
     return total
 
 
-@pytest.mark.parametrize(("variant", "depth"), [("x2y3g2b0", 7), ("x3y3g3Rb0", 4), ("x4y3g4b0", 3), ("x4y4g4b1", 3), ("x4y2g2b1", 5)])
-def test_as_many_histories_as_in_a_plain_second_version(variant: str, depth: int) -> None:
-    game = nebel.game(f"geister:{variant}")
-    ghosts, reds = int(game.options["ghosts"]), game.options["reds"]
-    board = Board(game.options["width"], game.options["height"], ghosts, ghosts // 2 if reds is None else reds, game.options["buffer"])
-    few = list(range(0, board.ways, max(1, board.ways // 2)))
-    for mine in few:
-        for theirs in few:
-            position = Plain(board, (board.colourings[mine], board.colourings[theirs]))
+@pytest.mark.parametrize(
+    ("string", "rows", "height", "reds", "depth"),
+    [
+        ("x2y3g2b0", ("AB",), 3, 1, 7), ("x3y3g3Rb0", ("ABC",), 3, 2, 4), ("x3y3g3Bb0", ("ABC",), 3, 1, 4),
+        ("x4y3g4b0", ("ABCD",), 3, 2, 3), ("x4y4g4b1", (".AB.", ".CD."), 4, 2, 3), ("x4y2g2b1", (".AB.",), 2, 1, 5),
+        ("x5y4g3Rb1", (".ABC.",), 4, 2, 3), ("x3y3g2b0", ("A.B",), 3, 1, 5),
+        ("x4y2g2b1(assist=true)", (".AB.",), 2, 1, 6), ("x3y3g3Bb0(setup=chosen)", ("ABC",), 3, 1, 4),
+    ],
+)  # fmt: skip
+def test_as_many_histories_as_in_a_plain_second_version(string: str, rows: tuple[str, ...], height: int, reds: int, depth: int) -> None:
+    game = nebel.game(f"geister:{string}")
+    colourings = ["".join(some) for some in combinations(sorted("".join(rows).replace(".", "")), reds)]
+    for mine in (colourings[0], colourings[len(colourings) // 2]):
+        for theirs in (colourings[0], colourings[-1]):
+            position = Plain(rows, height, (mine, theirs), "assist" in string)
             assert perft(game.start().push(mine).push(theirs), depth) == plain_perft(position, depth)
 
 
@@ -173,31 +180,21 @@ def test_chosen_set_up_is_a_secret_decision() -> None:
     assert one.push("AC").push("a1-a2").information(0) == "AB a1-a2"
 
 
+@pytest.mark.parametrize("string", ["geister:x3y3g3Rb0(limit=40)", "geister:x5y4g3Bb1"])
+def test_random_games_keep_to_rules_written_twice(string: str) -> None:
+    assert play_at_random(string, 500, 2).wrong == FINE
+
+
 def test_random_play_is_as_measured() -> None:
     """Of players who escape when they can: draws about 2 %, 35 % of games by an escape, 77.5 % longer than 100 plies, median 143."""
-    game = nebel.game("geister(assist=true)")
-    assert isinstance(game, Game)
-    flock = Flock(game, 1500, "clock", seed=3)
-    left, rng = np.full(1500, 2), np.random.default_rng(1)
-    how, plies, scores = np.zeros(4, int), [], []
-    before = flock.boards.state.copy()
-    while left.any():  # two whole games on every board: the first to end are the short ones
-        moves = np.where(flock.legal, rng.random(flock.legal.shape), 0.0).argmax(axis=1)
-        before[:] = flock.boards.state
-        flock.step(moves)
-        assert flock.legal.any(axis=1).all()
-        for j in np.flatnonzero(flock.over & (left > 0)):
-            left[j] -= 1
-            after, _ = game.after(before[j : j + 1], int(moves[j]))
-            how[int(after[0].how)] += 1
-            plies.append(int(after[0].ply))
-            scores.append(float(flock.scores[j]))
-    share = how / how.sum()
-    assert 0.31 < share[ESCAPED] < 0.39
+    found = play_at_random("geister(assist=true)", 4000, 3)
+    assert found.wrong == FINE
+    share = found.how / 4000
+    assert 0.31 < share[ESCAPED] < 0.38
     assert 0.008 < share[0] < 0.03
-    assert abs(np.mean(scores)) < 0.07
-    assert 0.75 < np.mean(np.array(plies) > 100) < 0.82
-    assert 133 < np.median(plies) < 153
+    assert abs(found.wins[0] - found.wins[1]) / 4000 < 0.06
+    assert 0.76 < np.mean(found.plies > 100) < 0.81
+    assert 137 < np.median(found.plies) < 151
 
 
 def test_opponents_are_as_strong_as_measured() -> None:
@@ -221,27 +218,7 @@ def test_purple_looks_no_further_than_told_and_keeps_to_the_clock() -> None:
 
 @pytest.mark.parametrize("escapes", [False, True])
 def test_the_true_colours_are_always_possible(escapes: bool) -> None:
-    luck = random.Random(4)
-    game = nebel.game("geister(assist=true)") if escapes else nebel.game("geister")
-    for number in range(8):
-        state, rng = game.start(), generator(number)
-        truth = None
-        while not state.over:
-            if state.turn == CHANCE:
-                state.deal(rng)
-                truth = [state.game.name_of_outcome(step.option) for step in state.steps]
-                continue
-            assert truth is not None
-            if len(state.steps) % 5 == 0:
-                for player in (0, 1):
-                    belief = believe(state, player, escapes)
-                    assert belief.odds[truth[1 - player]] > 0.0
-                    assert sum(belief.odds.values()) == pytest.approx(1.0)
-                    for ghost in belief.ghosts:
-                        if ghost.cell is None:
-                            assert ghost.red in (0.0, 1.0)
-                            assert (ghost.letter in truth[1 - player]) == (ghost.red == 1.0)
-            state.push(luck.choice(state.options()))
+    assert beliefs_hold(range(8), 5, escapes) > 300
 
 
 def test_a_policy_tells_colours_apart() -> None:
@@ -269,7 +246,7 @@ def test_a_policy_tells_colours_apart() -> None:
 
 
 def test_impossible_boards_are_refused() -> None:
-    for wrong in ("(width=1)", "(ghosts=20)", "(reds=0)", "(reds=8)", "(buffer=3)", ":x4y3g3b0", ":x4y3", "(limit=0)", "(setup=no)"):
+    for wrong in ("(width=1)", "(ghosts=20)", "(reds=0)", "(reds=8)", "(buffer=3)", ":x4y3g3b0", ":x4y3", ":", "(limit=0)", "(setup=no)"):
         with pytest.raises(UnknownGame):
             nebel.game(f"geister{wrong}")
 

@@ -78,3 +78,5 @@ def test_what_cannot_be_merged_is_refused(capsys: pytest.CaptureFixture[str]) ->
     assert main(["geister-solve", "leduc"]) == 2
     assert "not Geister" in capsys.readouterr().err
     assert main(["geister-solve", "geister:x2y3g2b0", "--iterations", "0"]) == 2
+    assert main(["geister-solve", "geister:x2y3g2b0", "--out", "."]) == 2
+    assert "is a folder" in capsys.readouterr().err

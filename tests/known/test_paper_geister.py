@@ -6,7 +6,7 @@ from nebel.cli import main
 from nebel.papers.geister_dream import PAPER, Scale, Study
 from nebel.papers.paper import Terms, compute
 
-TINY = Scale(("x2y3g2b0", "x4y3g4b0"), 3_000, 200, 1e-3, 40, 1_000, 100, 2_000)
+TINY = Scale(("x2y3g2b0", "x4y3g4b0"), 3_000, 200, 1e-3, 40, 1_000, 100, 2_000, 1)
 
 
 class Small(Study):
@@ -17,7 +17,7 @@ class Small(Study):
 
 def test_variants_are_solved_and_merged() -> None:
     report = compute(PAPER._replace(study=Small), [], Terms(quick=True))
-    solved, merged = (report.data()["sections"][name] for name in ("solved", "merged"))
+    solved, merged, larger = (report.data()["sections"][name] for name in ("solved", "merged", "larger"))
     small, wide = solved["variants"]
     assert (small["variant"], small["limit"], small["histories"]) == ("x2y3g2b0", 8, 1703)
     assert wide["limit"] == 2
@@ -29,6 +29,9 @@ def test_variants_are_solved_and_merged() -> None:
     assert 0.0 < low <= high < 0.4
     assert row["won_of_100"][0] + row["won_of_100"][1] > 113.63  # of 200: the paper's
     assert merged["left_out"] == ["x4y3g4b0"]
+    (purple,) = larger["variants"]
+    assert (purple["variant"], purple["exploitability"]) == ("x4y3g4b0", [1.0, 1.0])
+    assert sum(purple["won_of_100"]) > 152.44
     assert "<table" in report.html()
 
 

@@ -11,6 +11,8 @@ from nebel.core.game import BaseGame, Game
 from nebel.core.recall import PERFECT
 
 BYTES_A_HISTORY = 80
+BEYOND = 1e25
+"""About so many histories are not counted: they would not fit into 64 bits, however few states there are."""
 
 
 def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
@@ -79,18 +81,18 @@ def _sizes(game: BaseGame, recall: str) -> dict[str, Any]:
     facts: dict[str, Any] = {"game": game.string, "fingerprint": game.fingerprint, "recall": recall}
     facts["bots"] = list(getattr(game, "bots", ()))
     limit = _room() // BYTES_A_HISTORY if isinstance(game, Game) else PLAIN_LIMIT
-    size = measure(game, limit)
-    if size.complete:
+    about = estimate(game)
+    if about < BEYOND and (size := measure(game, limit)).complete:
         tree = grow(game, recall, limit)
         counts = {"histories": size.histories, "terminals": size.terminals, "information_states": tree.information_states()}
         more = {"choices": tree.choices(), "chance": size.chance, "decisions": size.decisions, "depth": size.depth}
         return {**facts, **counts, **more, "states": None, "exact": True}
-    if isinstance(game, Game):
+    if about < BEYOND and isinstance(game, Game):
         from nebel.core.reach import explore
 
         reach = explore(game, recall)
         if reach is not None and reach.histories is not None:
             counts = {"histories": reach.histories, "terminals": reach.terminals, "information_states": reach.information_states}
             return {**facts, **counts, "choices": None, "states": reach.states, "exact": True}
-    guess = {"histories": estimate(game), "terminals": None, "information_states": None}
+    guess = {"histories": about, "terminals": None, "information_states": None}
     return {**facts, **guess, "choices": None, "states": None, "exact": False}

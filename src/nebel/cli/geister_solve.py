@@ -30,6 +30,8 @@ def run(args: argparse.Namespace) -> int:
         raise BadSetting(f"--iterations {args.iterations}: there is at least 1")
     if args.out and not args.out.parent.is_dir():
         raise BadSetting(f"--out {args.out}: no folder {args.out.parent}")
+    if args.out and args.out.is_dir():
+        raise BadSetting(f"--out {args.out} is a folder")
     layers = layers_of(game)
     p = layers.positions
     say(f"{game.string}: {len(p.positions):,} positions, {len(p.place) - 1:,} views, {layers.limit} plies", to_error=True)

@@ -37,11 +37,11 @@ def load(string: str) -> BaseGame:
     if ".py:" in head or head.endswith(".py"):
         path, _, factory = head.rpartition(":") if ".py:" in head else (head, "", "")
         return _build(_from_file(Path(path), factory), f"{path}:{factory}", options)
-    name, _, brief = head.partition(":")
+    name, colon, brief = head.partition(":")
     if name not in GAMES:
         raise UnknownGame(f"no game {name!r}; games: {', '.join(GAMES)}; your own: path/to/file.py:factory; OpenSpiel's: openspiel:name")
     module = importlib.import_module(f"nebel.games.{name}")
-    if brief:
+    if colon:
         if not hasattr(module, "brief"):
             raise UnknownGame(f"{name} has no short form; write {name}(option=value,...)")
         short = module.brief(brief)

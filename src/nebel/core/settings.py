@@ -27,7 +27,7 @@ class Settings:
             low, high, choices = meta.get("low"), meta.get("high"), meta.get("choices")
             if choices and value not in choices:
                 raise BadSetting(f"{flag_of(field.name)} {value} is not one of: {', '.join(choices)}")
-            if (low is not None and value < low) or (high is not None and value > high):
+            if (low is not None and not value >= low) or (high is not None and not value <= high):  # not a number is neither
                 bounds = f"at least {low:g}" if high is None else f"between {low:g} and {high:g}"
                 raise BadSetting(f"{flag_of(field.name)} {value} is out of range: it must be {bounds}")
 

@@ -229,7 +229,10 @@ def write_log(course: Course, winner: int) -> str:
 
 def read_game(text: str) -> State:
     """The game of a log file or of nebel's record."""
-    return read_record(text) if text.startswith("[") else read_log(text).state
+    state = read_record(text) if text.startswith("[") else read_log(text).state
+    if state.game.name != "geister":
+        raise BadFile(f"a record of {state.game.string}, which is not Geister")
+    return state
 
 
 def read_log(text: str) -> Course:

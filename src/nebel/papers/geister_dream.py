@@ -1,13 +1,15 @@
 """Geister variants, as in the paper that learned them with DREAM: what it could not know, their exact values.
 
 `nebel paper geister_dream` solves every variant with perfect recall up to the largest limit of plies that can be enumerated, and the
-smaller ones up to the paper's limit of 100 on merged positions. docs/games/geister.md says what was found.
+smaller ones up to the paper's limit of 100 on merged positions. The larger ones are played by Purple there, which somebody is judged
+against who knows it. docs/games/geister.md says what was found.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,16 +17,20 @@ import numpy as np
 from nebel.core.errors import TooLarge
 from nebel.core.game import CHANCE, BaseGame
 from nebel.core.registry import load
+from nebel.core.rng import generator
+from nebel.core.state import State
 from nebel.core.tree import grow
 from nebel.games.geister import ESCAPED, LOST_BLUES, LOST_REDS
 from nebel.geister.belief import board_of
-from nebel.geister.positions import histories
-from nebel.geister.variants import Solved, judged, layers_of, policy_of
+from nebel.geister.outwit import LOOKER, Outwitter
+from nebel.geister.positions import Positions, histories
+from nebel.geister.variants import judged, layers_of, policy_of
 from nebel.judge.best_response import Judge
 from nebel.match.agents import Agent, PolicyAgent
 from nebel.match.arena import play_deals
+from nebel.match.bots import BotAgent
 from nebel.papers.paper import Paper, Terms
-from nebel.policy.table import TablePolicy, Uniform
+from nebel.policy.table import Uniform
 from nebel.report.parts import Section, Table
 from nebel.solve.cfr import FullWidth
 
@@ -50,10 +56,14 @@ class Scale(NamedTuple):
     positions: int  # the most for that
     sampled: int  # games that endings of tree strategies are counted over
     games: int  # against Random, in each seat
+    colourings: int  # own ones that are tried by somebody who knows Purple
 
 
-FULL = Scale(tuple(PUBLISHED), 6_000_000, 2000, 1e-4, 200, 100_000, 2000, 100_000)
-QUICK = Scale(("x2y3g2b0", "x3y3g3Rb0", "x4y3g4b0"), 30_000, 300, 1e-3, 10, 2_000, 200, 2_000)
+FULL = Scale(tuple(PUBLISHED), 6_000_000, 2000, 1e-4, 200, 100_000, 2000, 100_000, 10)
+QUICK = Scale(("x2y3g2b0", "x3y3g3Rb0", "x4y3g4b0"), 30_000, 300, 1e-3, 10, 2_000, 200, 2_000, 2)
+
+DEPTH = {"x6y6g8b1": 2}
+"""Of Purple, by variant; else 4. On the full board plans against deeper ones take hours to find."""
 
 
 class Study:
@@ -70,8 +80,11 @@ class Study:
         return (load(f"geister:{variant}(limit={limit})"), limit) if limit else None
 
 
-def endings(game: BaseGame, policy: TablePolicy, games: int, seed: int) -> tuple[dict[str, float], float]:
-    """Of sampled games of a policy with itself: how they end, and how often the first move is of a blue ghost."""
+Shares = Callable[[State], dict[int, float]]
+
+
+def endings(game: BaseGame, shares_of: Shares, games: int, seed: int) -> tuple[dict[str, float], float]:
+    """Of sampled games of a player with itself: how they end, and how often the first move is of a blue ghost."""
     luck, placing = random.Random(seed), 4 * board_of(game).cells
     counts, blue = dict.fromkeys([*NAMES.values(), "drawn"], 0), 0
     for _ in range(games):
@@ -80,7 +93,7 @@ def endings(game: BaseGame, policy: TablePolicy, games: int, seed: int) -> tuple
             if state.turn == CHANCE:
                 options, odds = state.options(), state.odds()
             else:
-                shares = policy.probabilities(state)
+                shares = shares_of(state)
                 options, odds = list(shares), list(shares.values())
             move = luck.choices(options, odds)[0]
             if state.turn == 0 and int(state.position[0].ply) == 0 and move < placing:
@@ -106,7 +119,7 @@ def solved(study: Study) -> Section:
                 if verdict.exploitability < study.scale.goal:
                     break
             assert verdict is not None
-            how, blue = endings(game, solver.policy({}), study.scale.sampled, study.terms.seed)
+            how, blue = endings(game, solver.policy({}).probabilities, study.scale.sampled, study.terms.seed)
         known = PUBLISHED[variant]
         low, high = -verdict.best_response[1], verdict.best_response[0]
         states = tree.information_states()
@@ -146,7 +159,7 @@ def merged(study: Study) -> Section:
             for _ in range(study.scale.merged):
                 layers.iterate()
             found = judged(layers)
-            won = _against_random(study, game, found)
+            won = _against_random(study, game, PolicyAgent("ours", policy_of(game, layers, found.share, {})), study.scale.games)
         low, high = found.exploitability
         blue = float(found.endings["blue first"][0])
         ways = {name: float(shares.sum()) for name, shares in found.endings.items() if name != "blue first"}
@@ -171,12 +184,51 @@ def merged(study: Study) -> Section:
     return Section("Merged positions, 100 plies", lead, [Table("Strategies", head, rows, note)], {"variants": data, "left_out": left_out})
 
 
-def _against_random(study: Study, game: BaseGame, found: Solved) -> list[float]:
+def looking_ahead(study: Study) -> Section:
+    rows, data, scale = [], [], study.scale
+    for variant in scale.variants:
+        game = load(f"geister:{variant}(limit=100)")
+        try:
+            Positions(board_of(game), scale.positions)
+        except TooLarge:
+            known, depth = PUBLISHED[variant], DEPTH.get(variant, 4)
+        else:
+            continue
+        with study.terms.timed(variant):
+            knowing = Outwitter(game, depth, 300_000, 1)
+            lost = [knowing.gains(seat, scale.colourings) for seat in (0, 1)]
+            won = _against_random(study, game, BotAgent("ours", LOOKER, depth), scale.games // 10)
+            how, blue = endings(game, partial(_looking, BotAgent("ours", LOOKER, depth)), scale.sampled, study.terms.seed)
+        paper = [f"{100 * known[2]:.0f} %", f"{known[0]:.1f}", f"{known[1]:.1f}"] if known else ["-"] * 3
+        tried = min(scale.colourings, knowing.ways)
+        rows.append((
+            variant, f"{LOOKER}:{depth}", f"{sum(lost) / 2:.4f} to 1", f"{tried} of {knowing.ways}", paper[0], f"{100 * blue:.0f} %",
+            paper[1], f"{won[0]:.1f}", paper[2], f"{won[1]:.1f}", *(f"{100 * share:.0f} %" for share in how.values()),
+        ))  # fmt: skip
+        data.append({"variant": variant, "depth": depth, "exploitability": [sum(lost) / 2, 1.0], "colourings": tried,
+                     "blue_first": blue, "endings": how, "won_of_100": won})  # fmt: skip
+    head = (
+        "variant", "strategy", "exploitability", "own colourings", "blue first: paper", "ours", "first against Random: paper", "ours",
+        "second: paper", "ours", "escape", "blues taken", "reds taken", "drawn",
+    )  # fmt: skip
+    note = (
+        "Exploitability is at least what somebody wins who knows Purple and plans ahead, over all colourings of Purple's ghosts and so "
+        f"many of its own; nobody wins more than every game. Games won of 100 against Random, {scale.games // 10:,} in each seat; endings "
+        f"and first moves of {scale.sampled:,} games of Purple with itself."
+    )
+    lead = f"Variants of more than {scale.positions:,} positions at 100 plies: Purple looks ahead, and leaves nothing to chance."
+    return Section("Larger variants, 100 plies", lead, [Table("Purple", head, rows, note)], {"variants": data})
+
+
+def _looking(agent: BotAgent, state: State) -> dict[int, float]:
+    return {agent.choose(state, generator(0)): 1.0}
+
+
+def _against_random(study: Study, game: BaseGame, ours: Agent, games: int) -> list[float]:
     """Games won of 100, first and second."""
-    ours: Agent = PolicyAgent("ours", policy_of(game, found.layers, found.share, {}))
     other: Agent = PolicyAgent("random", Uniform())
     seats: Sequence[Any] = ((ours, other), (other, ours))
-    scores = [play_deals(game, pair, study.scale.games, study.terms.seed).scores for pair in seats]
+    scores = [play_deals(game, pair, games, study.terms.seed).scores for pair in seats]
     return [100 * float(np.mean(scores[0] > 0)), 100 * float(np.mean(scores[1] < 0))]
 
 
@@ -189,5 +241,5 @@ PAPER = Paper(
         "blue), and empty columns at each side. The paper learned strategies and let them play against Random; here the games are solved."
     ),
     study=Study,
-    sections={"solved": solved, "merged": merged},
+    sections={"solved": solved, "merged": merged, "larger": looking_ahead},
 )
