@@ -53,6 +53,7 @@ class MmdPpoSettings(Settings):
     trace: float = setting(0.95, "lambda: how far an outcome is passed back by itself, before the critic's word counts", low=0.0, high=1.0)
     mean: float = setting(0.98, "how much of the mean of weights stays from iteration to iteration", low=0.0, high=0.99999)
     limit: float = setting(1.0, "gradients are no longer than this", low=0.0)
+    sharpen: float = setting(1.0, "odds of moves of the policy that is kept are raised to this power", low=0.0)
 
 
 @kernel
@@ -149,7 +150,7 @@ class MmdPpo:
         return shares_of_logits(self._mean(rows), legal)
 
     def policy(self, facts: dict[str, Any]) -> NetPolicy:
-        return self._mean.policy(self.game, self.recall, facts)
+        return self._mean.policy(self.game, self.recall, facts).sharpened(self.settings.sharpen)
 
     def save(self) -> Arrays:
         held: Arrays = {"sizes": np.array([self._size, self._scale]), **self._traverser.save()}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 from abc import ABC, abstractmethod
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from nebel.core.rng import uniform
 from nebel.core.rule import rule
 from nebel.core.state import State
 from nebel.policy.adopt import adopt
-from nebel.policy.io import load_policy
+from nebel.policy.io import load_policy, policy_path
 from nebel.policy.table import MadePolicy, Policy, TablePolicy, Uniform
 
 Generator = NDArray[np.int64]
@@ -150,7 +149,7 @@ def read(text: str) -> Agent:
             from nebel.match.bots import read_bot
 
             return read_bot(text, name, how)
-    path = Path(text.removeprefix("policy:"))
+    path = policy_path(text)
     if not text.startswith("policy:") and not path.is_file():
         raise BadSetting(f"no agent {text!r}, and no file of that name; agents are: {', '.join(forms())}")
     policy = load_policy(path)
@@ -160,8 +159,8 @@ def read(text: str) -> Agent:
 
 def forms() -> list[str]:
     """How agents can be called."""
-    thinkers = ["oos:10k", "oos:1s", "ismcts:10k", "belief:1k", "FILE+oos:2k", "AGENT+proof:7"]
-    return ["uniform", "random", *bots(), "purple:4", "purple:50ms", "bot:NAME", "policy:FILE", "FILE", *thinkers]
+    thinkers = ["oos:10k", "oos:1s", "ismcts:10k", "belief:1k", "FILE+oos:2k", "NETWORK+belief:200ms", "AGENT+proof:7"]
+    return ["uniform", "random", *bots(), "purple:4", "purple:50ms", "bot:NAME", "policy:FILE", "FILE", "shipped:NAME", *thinkers]
 
 
 def bots() -> list[str]:

@@ -15,7 +15,9 @@ from nebel.core.rng import uniform
 from nebel.core.settings import read_settings
 from nebel.core.state import State
 from nebel.match.agents import Agent, Generator, PolicyAgent, pick_share
+from nebel.policy.net import NetPolicy
 from nebel.policy.table import MadePolicy, Policy
+from nebel.search.advised import Advised, AdvisedSettings
 from nebel.search.budget import Budget, read_budget
 from nebel.search.ismcts import Ismcts, IsmctsSettings
 from nebel.search.online import Searches
@@ -23,14 +25,15 @@ from nebel.search.oos import OosSettings
 from nebel.search.rollouts import Rollouts, RolloutSettings
 from nebel.search.target import Events, events_of, in_rules, public_events_of
 
-AnySettings = OosSettings | IsmctsSettings | RolloutSettings
+AnySettings = OosSettings | IsmctsSettings | RolloutSettings | AdvisedSettings
+Search = Searches | Ismcts | Rollouts | Advised
 KINDS: dict[str, type[AnySettings]] = {"oos": OosSettings, "ismcts": IsmctsSettings, "belief": RolloutSettings}
 
 
 class Mind(NamedTuple):
     """A search in one seat, what the player knew when it last thought, and how many simulations that took."""
 
-    search: Searches | Ismcts | Rollouts
+    search: Search
     events: Events
     simulations: int
 
@@ -105,11 +108,14 @@ class Thinker(Agent):
             raise type(error)(f"{self.name}: {error}") from error
         return game
 
-    def _search(self, game: BaseGame, seed: int) -> Searches | Ismcts | Rollouts:
+    def _search(self, game: BaseGame, seed: int) -> Search:
         if isinstance(self.settings, OosSettings):
             return Searches(game, self.settings, seed, self.guide)
         if isinstance(self.settings, IsmctsSettings):
             return Ismcts(game, self.settings, seed)
+        if isinstance(self.settings, AdvisedSettings):
+            assert isinstance(self.guide, NetPolicy)
+            return Advised(game, self.guide, self.settings, seed)
         return Rollouts(game, self.settings, seed)
 
 
@@ -119,13 +125,15 @@ def read_thinker(name: str, text: str, guide: Agent | None) -> Thinker:
     budget, *options = rest.split(",")
     try:
         spend = read_budget(budget)
-        settings = read_settings(KINDS[kind], options)
+        settings = read_settings(AdvisedSettings if kind == "belief" and guide else KINDS[kind], options)
     except BadSetting as error:
         raise BadSetting(f"{name}: {error}") from error
     if guide is None:
         return Thinker(name, spend, settings)
-    if kind != "oos":
-        raise BadSetting(f"{name}: no policy moves in the playouts of {kind}; write POLICY+oos:BUDGET")
+    if kind not in ("oos", "belief"):
+        raise BadSetting(f"{name}: no policy moves in the playouts of {kind}; write POLICY+oos:BUDGET or NETWORK+belief:BUDGET")
     if not isinstance(guide, PolicyAgent):
-        raise BadSetting(f"{name}: {guide.name} is no policy; write POLICY+oos:BUDGET")
+        raise BadSetting(f"{name}: {guide.name} is no policy; write POLICY+oos:BUDGET or NETWORK+belief:BUDGET")
+    if kind == "belief" and not isinstance(guide.policy, NetPolicy):
+        raise BadSetting(f"{name}: {guide.name} is no network; write NETWORK+belief:BUDGET, or POLICY+oos:BUDGET")
     return Thinker(name, spend, settings, guide.policy, guide.digest)

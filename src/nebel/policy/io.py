@@ -18,6 +18,8 @@ from nebel.policy.nets import NetsPolicy
 from nebel.policy.table import MadePolicy, Policy, Shares, TablePolicy, Uniform
 
 FORMAT = 1
+SHIPPED = Path(__file__).parent.parent / "strategies"
+"""Policies and strategies that come with the library."""
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -118,6 +120,17 @@ def load_table(path: str | Path) -> TablePolicy:
     return policy
 
 
+def policy_path(text: str) -> Path:
+    """The file of a policy as people name it: `policy:FILE`, just FILE, or `shipped:NAME` for one that comes with the library."""
+    name = text.removeprefix("policy:")
+    if not name.startswith("shipped:"):
+        return Path(name)
+    path = SHIPPED / f"{Path(name.removeprefix('shipped:')).name}.nebel"
+    if not path.is_file():
+        raise BadFile(f"no policy {name!r}; shipped are: {', '.join(f'shipped:{each.stem}' for each in sorted(SHIPPED.glob('*.nebel')))}")
+    return path
+
+
 def read_policy(text: str) -> Policy:
-    """A policy as people name it: `uniform`, `policy:FILE`, or just FILE."""
-    return Uniform() if text == "uniform" else load_policy(text.removeprefix("policy:"))
+    """A policy as people name it: `uniform`, or a file (`policy_path`)."""
+    return Uniform() if text == "uniform" else load_policy(policy_path(text))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,6 +55,12 @@ class NetPolicy(MadePolicy):
         for layer in self.layers:
             rows = layer(rows)
         return rows
+
+    def sharpened(self, power: float) -> NetPolicy:
+        """With odds raised to this power."""
+        *others, last = self.layers
+        times = np.float32(power)
+        return replace(self, layers=(*others, last._replace(weights=last.weights * times, biases=last.biases * times)))
 
     def probabilities(self, state: State) -> dict[int, float]:
         options = state.options()

@@ -21,11 +21,11 @@ from nebel.core.game import Game
 from nebel.core.recall import PERFECT
 from nebel.core.registry import load
 from nebel.policy.hex_table import BOARD, Path_, board_key, memory_key, position, table_policy
+from nebel.policy.io import SHIPPED
 from nebel.policy.notation import parse
 from nebel.policy.syntax import MAIN, BadStrategy, Either, Mixture, Move, Name, Node, Random, Sequence, StrategyText, Try, Turned
 from nebel.policy.table import TablePolicy
 
-SHIPPED = Path(__file__).parent.parent / "strategies"
 MOST_STATES = 2_000_000
 ONE = Fraction(1)
 
