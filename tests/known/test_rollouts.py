@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import nebel
-from nebel.core.errors import BadSetting
+from nebel.core.errors import BadFile, BadSetting
+from nebel.core.game import BaseGame, Game
 from nebel.match.agents import read
 from nebel.match.arena import Arena, Terms
+from nebel.policy.net import Layer, NetPolicy
+from nebel.search.advised import Advised, AdvisedSettings
 from nebel.search.rollouts import Rollouts, RolloutSettings
 
 
@@ -29,11 +33,36 @@ def test_an_escape_is_taken() -> None:
     assert {state.name(move): share for move, share in rollouts.shares(state).items()}["d2-out"] == 1.0
 
 
+def even_network(game: BaseGame) -> NetPolicy:
+    assert isinstance(game, Game)
+    layer = Layer(np.zeros((game.encodings["perfect"].size, game.actions), np.float32), np.zeros(game.actions, np.float32), "")
+    return NetPolicy(game.string, game.fingerprint, "perfect", (layer,))
+
+
+def test_advice_and_what_moves_are_worth() -> None:
+    """With a king a bet is called; how much that counts beside the network's odds is the strength."""
+    kuhn = nebel.game("kuhn").start().push("K").push("Q").push("pass").push("bet")
+    net = even_network(kuhn.game)
+    assert Advised(kuhn.game, net).shares(kuhn) == pytest.approx(net.probabilities(kuhn))
+    for strength, least in ((0.0, 0.499), (1.0, 0.9), (4.0, 0.999)):
+        advised = Advised(kuhn.game, net, AdvisedSettings(strength=strength))
+        assert advised.think(kuhn, simulations=300) == 300
+        bet = {kuhn.name(move): share for move, share in advised.shares(kuhn).items()}["bet"]
+        assert least < bet <= (0.501 if not strength else 1.0)
+
+
+def test_a_shipped_network_searches_and_beats_a_bot() -> None:
+    result = Arena(nebel.game("geister")).play(read("shipped:geister+belief:64,horizon=20"), read("random-escape"), Terms(6, 1))
+    assert result.wins >= 5
+    with pytest.raises(BadFile, match="shipped are: shipped:board-4x3, shipped:geister"):
+        read("shipped:nobody")
+
+
 def test_as_an_agent() -> None:
     arena = Arena(nebel.game("geister:x4y3g4b0"))
     result = arena.play(read("belief:60"), read("random"), Terms(60, 1))
     assert result.wins > 38
-    with pytest.raises(BadSetting, match="no policy moves in the playouts of belief"):
+    with pytest.raises(BadSetting, match="random is no network; write NETWORK"):
         read("random+belief:1k")
     with pytest.raises(BadSetting, match="constant"):
         read("belief:1k,constants=2")

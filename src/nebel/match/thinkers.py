@@ -125,7 +125,8 @@ def read_thinker(name: str, text: str, guide: Agent | None) -> Thinker:
     budget, *options = rest.split(",")
     try:
         spend = read_budget(budget)
-        settings = read_settings(AdvisedSettings if kind == "belief" and guide else KINDS[kind], options)
+        asked: type[AnySettings] = AdvisedSettings if kind == "belief" and guide else KINDS[kind]
+        settings = read_settings(asked, options)
     except BadSetting as error:
         raise BadSetting(f"{name}: {error}") from error
     if guide is None:

@@ -13,9 +13,9 @@ from nebel.dark_hex.pruned import Effect, effect
 from nebel.judge.abstract import abstract
 from nebel.judge.belief_response import respond
 from nebel.papers.paper import Terms
-from nebel.policy.io import load_table
+from nebel.policy.io import SHIPPED, load_table
 from nebel.policy.simplify import Simplify, simplify
-from nebel.policy.strategy import SHIPPED, Strategy, read_strategy
+from nebel.policy.strategy import Strategy, read_strategy
 from nebel.policy.table import TablePolicy
 from nebel.solve.drive import Result, solve
 from nebel.solve.run import Budget, Job, Progress
@@ -161,5 +161,5 @@ class Study:
     @cached_property
     def memoryless(self) -> dict[str, TablePolicy]:
         """Policies of 4x3 that come with nebel, by the names of their files."""
-        held = {path.stem: load_table(path) for path in sorted(SHIPPED.glob("*.nebel"))}
+        held = {path.stem: load_table(path) for path in sorted(SHIPPED.glob("board-*.nebel"))}
         return {name: policy for name, policy in held.items() if policy.fingerprint == self.game.fingerprint and policy.recall == "board"}
