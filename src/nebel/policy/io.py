@@ -65,6 +65,18 @@ def read_arrays(path: Path, *kinds: str) -> tuple[Arrays, dict[str, Any]]:
     return arrays, header
 
 
+def read_header(path: Path) -> dict[str, Any]:
+    """What a file says of itself, without a look at the rest of it."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="np") as file:
+            header: dict[str, Any] = json.loads((file.metadata() or {})["nebel"])
+    except (SafetensorError, OSError, ValueError, KeyError) as error:
+        raise BadFile(f"{path} is damaged or not a nebel file ({error}); write it again") from error
+    return header
+
+
 def _checksum(arrays: Arrays, header: dict[str, Any]) -> str:
     digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
     for name in sorted(arrays):
