@@ -11,9 +11,6 @@ from nebel.cli.screen import say
 from nebel.core.errors import BadSetting
 from nebel.web.setup import LOCAL, PORT, Setup
 
-LONGEST_MESSAGE = 1 << 16
-"""Bytes on a socket; longer ones close it."""
-
 
 def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument("--port", type=_port, default=PORT, help=f"(default: {PORT}; 0: any free one)")
@@ -35,10 +32,8 @@ def _port(text: str) -> int:
 
 
 def run(args: argparse.Namespace) -> int:
-    import uvicorn
-
     from nebel.core.registry import load
-    from nebel.web.app import make_app
+    from nebel.web.serving import listen, serve
 
     for folder in args.policies:
         if not folder.is_dir():
@@ -48,15 +43,13 @@ def run(args: argparse.Namespace) -> int:
     token = args.token or ("" if args.host in LOCAL else secrets.token_urlsafe(16))
     if token and not token.isascii():
         raise BadSetting("--token is made of ASCII characters")
-    listening = _listen(args.host, args.port)
-    port = listening.getsockname()[1]
     db = args.db or str(args.runs / "page.sqlite")
-    setup = Setup(args.host, port, token, db, args.runs, tuple(args.policies), tuple(args.game))
-    app = make_app(setup)
-    say(f"Open the page: {address(setup)}")
-    say(f"Games are kept in {db}. Stop with Ctrl-C.")
-    config = uvicorn.Config(app, log_level="warning", access_log=False, ws_max_size=LONGEST_MESSAGE, timeout_graceful_shutdown=2)
-    uvicorn.Server(config).run(sockets=[listening])
+    with listen(args.host, args.port) as listening:
+        setup = Setup(args.host, listening.getsockname()[1], token, db, args.runs, tuple(args.policies), tuple(args.game))
+        server = serve(setup)
+        say(f"Open the page: {address(setup)}")
+        say(f"Games are kept in {db}. Stop with Ctrl-C.")
+        server.run(sockets=[listening])
     return 0
 
 
@@ -66,13 +59,3 @@ def address(setup: Setup) -> str:
     host = f"[{host}]" if ":" in host else host
     return f"http://{host}:{setup.port}/" + (f"?token={setup.token}" if setup.token else "")
 
-
-def _listen(host: str, port: int) -> socket.socket:
-    try:
-        family, kind, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listening = socket.socket(family, kind)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(place)
-    except OSError as error:
-        raise BadSetting(f"cannot listen at {host}:{port}: {error.strerror or error}; try another --port or --host") from error
-    return listening

@@ -26,11 +26,12 @@ ROUTERS = (catalogue.router, play.router)
 def make_app(setup: Setup) -> ASGIApp:
     """The server of the page, guarded."""
 
+    house = House(setup)
+
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
-        app.state.house = House(setup)
         yield
-        app.state.house.store.close()
+        house.store.close()
 
     app = FastAPI(
         title="nebel",
@@ -41,6 +42,7 @@ def make_app(setup: Setup) -> ASGIApp:
         redoc_url=None,
         lifespan=life,
     )
+    app.state.house = house
     explain(app)
     for router in ROUTERS:
         app.include_router(router)

@@ -8,6 +8,7 @@ from http.cookies import SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+from fastapi import HTTPException
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -17,6 +18,7 @@ from nebel.web.setup import LOCAL, Setup
 
 MOST_BYTES = 1 << 18
 """Of a request's body."""
+TOO_LARGE = f"a request has at most {MOST_BYTES:,} bytes"
 
 POLICY = "; ".join(
     [
@@ -40,10 +42,6 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 """Of every answer, unless a route has set one of them itself."""
-
-
-class TooLarge(Exception):
-    """A body that goes on after MOST_BYTES."""
 
 
 class Guard:
@@ -75,7 +73,7 @@ class Guard:
             return answer(f"requests from {origin[:100]!r} are not taken: open the page of this server itself", 403)
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > MOST_BYTES:
-            return answer(f"a request has at most {MOST_BYTES:,} bytes", 413)
+            return answer(TOO_LARGE, 413)
         return self._without_token(scope, headers) if self.setup.token else None
 
     def _without_token(self, scope: Scope, headers: Headers) -> Response | None:
@@ -98,26 +96,17 @@ class Guard:
 
     async def _limited(self, scope: Scope, receive: Receive, send: Send) -> None:
         """The app, with a body that ends in time even if its length was not told."""
-        taken, begun = 0, False
+        taken = 0
 
         async def counted() -> Message:
             nonlocal taken
             message = await receive()
             taken += len(message.get("body", b""))
             if taken > MOST_BYTES:
-                raise TooLarge
+                raise HTTPException(413, TOO_LARGE)
             return message
 
-        async def noticed(message: Message) -> None:
-            nonlocal begun
-            begun = True
-            await send(message)
-
-        try:
-            await self.app(scope, counted, noticed)
-        except TooLarge:
-            if not begun:
-                await answer(f"a request has at most {MOST_BYTES:,} bytes", 413)(scope, receive, send)
+        await self.app(scope, counted, send)
 
 
 def _name(host: str) -> str:

@@ -6,7 +6,7 @@ import asyncio
 import json
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Response, WebSocket, WebSocketDisconnect
+from fastapi import APIRouter, Query, Response, WebSocket
 from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -161,9 +161,9 @@ async def live(socket: WebSocket, id: str, house: Here, key: str = "") -> None:
     session.listen(listener, access)
     writer = asyncio.create_task(_write(socket, outbox))
     try:
-        while True:
-            outbox.put_nowait(_hear(session, access, await socket.receive_text()))
-    except (WebSocketDisconnect, asyncio.QueueFull, KeyError):  # gone, not reading, or sending bytes
+        while (message := await socket.receive())["type"] == "websocket.receive":
+            outbox.put_nowait(_hear(session, access, message.get("text")))
+    except asyncio.QueueFull:  # nobody reads at the other end
         pass
     finally:
         session.leave(listener)
@@ -175,10 +175,12 @@ async def _write(socket: WebSocket, outbox: asyncio.Queue[str]) -> None:
         await socket.send_text(await outbox.get())
 
 
-def _hear(session: Session, access: Access, text: str) -> str:
+def _hear(session: Session, access: Access, text: str | None) -> str:
     """Do what a message says; the answer to it."""
     ref = None
     try:
+        if text is None:
+            raise Refusal("messages are JSON as text, not bytes")
         if len(text) > MOST_MESSAGE:
             raise Refusal(f"a message has at most {MOST_MESSAGE:,} characters")
         said = Said.model_validate_json(text)

@@ -20,8 +20,8 @@ from nebel.web.setup import Setup
 SHIPPED = Path(__file__).parent.parent / "strategies"
 MOST_SECONDS, MOST_SIMULATIONS, MOST_PLIES = 30, 1_000_000, 9
 """That an agent may think about a move: others wait for their turn, too."""
-MOST_MOVES = 4096
-"""That a turn may offer."""
+MOST_MOVES = 10_000
+"""That a game may have, or offer at a time."""
 MOST_FILES = 500
 """Policies listed of a folder."""
 BOT = re.compile(r"(bot:)?([^:/\\]+)(?::([^:/\\]+))?")
@@ -66,8 +66,8 @@ class Shelf:
         if ".py" in head or head.startswith("openspiel:"):
             raise UnknownGame(f"the server was not started with {head!r}; start it with: nebel serve --game '{head}'")
         game = load(string)
-        if isinstance(game, Game) and game.width > MOST_MOVES:
-            raise TooLarge(f"{game.string} can offer {game.width:,} moves at a time, and the page at most {MOST_MOVES:,}")
+        if isinstance(game, Game) and (moves := max(game.width, game.actions)) > MOST_MOVES:
+            raise TooLarge(f"{game.string} has {moves:,} moves, and the page shows games of at most {MOST_MOVES:,}")
         return game
 
     def policies(self) -> Iterator[Held]:
