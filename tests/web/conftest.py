@@ -110,7 +110,7 @@ def browser() -> Iterator[Any]:
 def page(browser: Any, server: Serving) -> Iterator[Any]:
     """A page at the server's address; whatever it complains about in the console fails the test."""
     context = browser.new_context(viewport={"width": 1200, "height": 850}, base_url=server.url)
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(10_000)
     wrong: list[str] = []
     page = context.new_page()
     page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)

@@ -8,6 +8,7 @@ import json
 import logging
 from collections.abc import Callable
 from typing import Any, NamedTuple
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,9 @@ from nebel.web.workers import Workers
 
 LOG = logging.getLogger("nebel.web")
 Listener = Callable[[str], None]
+
+AT_ONCE: WeakSet[Agent] = WeakSet()
+"""Agents that look into a table or through a network, and have done so once: from then on that is not worth a thread."""
 
 
 class Access(NamedTuple):
@@ -43,7 +47,6 @@ class Session:
         self.broken = ""
         self._listeners: dict[Listener, tuple[Access, str]] = {}
         self._thought: asyncio.Task[None] | None = None
-        self._at_once: set[int] = set()  # seats of agents that need no thread
     @property
     def idle(self) -> bool:
         return not self._listeners and self._thought is None
@@ -123,8 +126,8 @@ class Session:
     def go_on(self) -> None:
         """Let chance move, and agents that need not think; then keep and tell, and let those think who have to."""
         self._deal()
-        while not self.over and self.state.turn in self._at_once:
-            self._make(self._agent(), None)
+        while not self.over and (agent := self._agent()) in AT_ONCE:
+            self._make(agent, None)
         self._store.save(self.row)
         self._tell_all()
         if self._thought is None and not self.over and self._agent() is not None:
@@ -144,8 +147,8 @@ class Session:
                     choice = error
                 if self.over or taken_back != self.row.takebacks:
                     continue
-                if isinstance(agent, PolicyAgent):  # a look into a table or through a network: from now on not worth a thread
-                    self._at_once.add(self.state.turn)
+                if isinstance(agent, PolicyAgent):
+                    AT_ONCE.add(agent)
                 self._make(agent, choice)
                 self._store.save(self.row)
                 self._tell_all()

@@ -7,7 +7,7 @@ import { el, picture } from "./dom.js";
 const WAY = /^(.+)-(.+)$/;
 const AIMS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
-// makeBoard({play(move), refuse(cell)}) -> {element, show(svg, legal, label)}
+// makeBoard({play(move), refuse(cell)}) -> {element, show(svg, legal, label, last)}; `last`: cells of what happened last
 export function makeBoard({ play, refuse = () => {} }) {
   const frame = el("div", { class: "picture" });
   const put = el("button", { type: "button", class: "main", hidden: true, onclick: () => play(put.value) });
@@ -18,7 +18,7 @@ export function makeBoard({ play, refuse = () => {} }) {
   const from_to = (move) => (WAY.exec(move) || []).slice(1);
   const goals = (cell) => legal.filter((move) => from_to(move)[0] === cell && cells(from_to(move)[1]).length).map((move) => from_to(move)[1]);
 
-  function show(svg, moves, label) {
+  function show(svg, moves, label, last = []) {
     legal = moves;
     from = drag = null;
     parts = new Set();
@@ -31,6 +31,7 @@ export function makeBoard({ play, refuse = () => {} }) {
       cell.setAttribute("role", "button");
       cell.setAttribute("aria-label", cell.dataset.cell ?? cell.dataset.part);
       cell.setAttribute("tabindex", "-1");
+      cell.classList.toggle("last", last.includes(cell.dataset.cell));
     }
     const first = cells().find((cell) => playable(cell.dataset.cell)) ?? image.querySelector("[data-part]");
     if (moves.length) first?.setAttribute("tabindex", "0");
@@ -141,7 +142,7 @@ export function makeBoard({ play, refuse = () => {} }) {
     for (const cell of frame.querySelectorAll("[data-cell], [data-part]")) {
       const [a, b] = middle(cell);
       const along = (a - x) * dx + (b - y) * dy, aside = Math.abs((a - x) * dy) + Math.abs((b - y) * dx);
-      if (along > 2 && along + 2 * aside < least) [best, least] = [cell, along + 2 * aside];
+      if (along > 2 && along + 1.5 * aside < least) [best, least] = [cell, along + 1.5 * aside];
     }
     return best;
   }

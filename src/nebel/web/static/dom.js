@@ -15,6 +15,7 @@ export function el(tag, properties = {}, ...children) {
 
 // A labelled field: field("Game", select).
 export function field(label, input, note = "") {
+  input.setAttribute("aria-label", label);
   return el("label", { class: "field" }, el("span", { text: label }), input, note ? el("small", { text: note }) : null);
 }
 

@@ -2,11 +2,11 @@
 import { get, post } from "../api.js";
 import { el, field, select } from "../dom.js";
 import { careful } from "../toast.js";
-import { seatName, short, title, variant } from "./phrases.js";
+import { seatName, short, title } from "./phrases.js";
 import { games as heldGames, holdSeats } from "./seats.js";
 
 const QUICK = [
-  { game: "dark_hex(rows=4,cols=3)", agent: "shipped/board-4x3.nebel", about: "against the exact solution" },
+  { game: "dark_hex(rows=4,cols=3)", agent: "shipped/board-4x3.nebel", about: "4 × 3, against the exact solution" },
   { game: "leduc", agent: "oos:1s", about: "against a search that thinks for a second" },
   { game: "geister(setup=chosen)", agent: "purple:4", about: "against Purple, four plies ahead" },
   { game: "cheat", agent: "heuristic", about: "against one who remembers every card" },
@@ -38,7 +38,7 @@ function enter(begun, how, context) {
 function quick(begin) {
   const cards = QUICK.map(({ game, agent, about }) =>
     el("button", { type: "button", class: "card quick", onclick: careful(() => begin(game, Math.random() < 0.5 ? ["person", agent] : [agent, "person"])) },
-      el("strong", { text: title(game) }), el("span", { text: variant(game) || short(game) }), el("small", { text: about })));
+      el("strong", { text: title(game) }), el("span", { text: short(game) }), el("small", { text: about })));
   return el("div", { class: "quicks" }, ...cards);
 }
 

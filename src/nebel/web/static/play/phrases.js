@@ -1,9 +1,17 @@
 // Words for people: how games, seats and moves are called. A game that is not here goes by its own names.
 const FACES = ["", "one", "two", "three", "four", "five", "six"];
-const RANKS = { J: "jack", Q: "queen", K: "king", A: "ace" };
 const SUITS = { s: "♠", h: "♥", d: "♦", c: "♣" };
 
+const cards = (text) => text.replace(/([2-9TJQKA]|10)([shdc])/g, (_, rank, suit) => `${rank}${SUITS[suit]} `).trim();
+
+// "(took:red)" by what its first word stands for, if it is one of these.
+function words_after(text, meanings) {
+  const [, kind, rest] = /^\((\w+):(.*)\)$/.exec(text) ?? [];
+  return kind in meanings ? `${meanings[kind]} ${cards(rest)}` : null;
+}
+
 const GAMES = {
+  // says(move): a move; sees(text): a sight that is not simply what the other did; why(cell, from): why there is no such move
   kuhn: { title: "Kuhn poker", short: "Three cards, one bet." },
   leduc: { title: "Leduc poker", short: "Six cards, two rounds of bets." },
   liars_dice: {
@@ -20,11 +28,14 @@ const GAMES = {
   geister: {
     title: "Geister", short: "Ghosts: good or bad, only their owner knows.",
     says: (move) => (/^[a-z]\d+-out$/.test(move) ? `${move.slice(0, -4)} leaves` : move.replace("-", " → ")),
+    sees: (text) => words_after(text, { reds: "your red ones:", took: "you took a ghost:" }),
     why: (cell, from) => (from ? `${from} cannot go to ${cell}: ghosts go one step up, down, left or right, not onto your own.` : `No ghost of yours on ${cell} can move.`),
   },
   cheat: {
     title: "Cheat", short: "Put cards down, and say what they are.",
-    says: (move) => (/^([2-9TJQKA]|10)[shdc]/.test(move) ? move.replace(/([shdc])/g, (suit) => `${SUITS[suit]} `).trim() : move),
+    says: cards,
+    sees: (text) => (text.startsWith("(") ? words_after(text, { puts: "other puts down", took: "you take", shown: "shown:" }) : cards(text)),
+    why: () => "You can put down cards that you hold, or answer a claim.",
   },
 };
 
@@ -36,7 +47,14 @@ export const short = (string) => words(string).short ?? "";
 export const aim = (string, seat) => words(string).aim?.[seat] ?? "";
 export const seatName = (string, seat) => words(string).seats?.[seat] ?? `Player ${seat}`;
 export const says = (string, move) => words(string).says?.(move) ?? move;
-export const rank = (letter) => RANKS[letter] ?? letter;
+
+// What was seen: "(raise)" is what the other did.
+export function sees(string, text) {
+  const special = words(string).sees?.(text);
+  if (special) return special;
+  const done = /^\((.*)\)$/.exec(text)?.[1];
+  return done === undefined ? text : `other: ${says(string, done)}`;
+}
 
 // Options of a game string, for people: "4 × 3", "leak noisy".
 export function variant(string) {

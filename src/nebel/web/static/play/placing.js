@@ -13,18 +13,13 @@ export function placing({ svg, legal, placing: { homes, reds } }, play) {
   for (const { letter } of homes) {
     const cell = cellOf(letter);
     const [x, y, side] = ["x", "y", "width"].map((name) => Number(cell.getAttribute(name)));
-    const ghost = document.createElementNS(SVG, "g");
-    ghost.setAttribute("class", "ghost");
-    ghost.setAttribute("data-letter", letter);
-    ghost.setAttribute("tabindex", "0");
-    ghost.setAttribute("role", "button");
-    const disc = document.createElementNS(SVG, "rect");
-    for (const [name, value] of Object.entries({ x: x + 6, y: y + 6, width: side - 12, height: side - 12, rx: 16 })) disc.setAttribute(name, value);
+    const ghost = cell.nextElementSibling; // drawn on its cell, of no colour yet
+    ghost.querySelector("title").remove();
+    for (const [name, value] of Object.entries({ class: "ghost", "data-letter": letter, tabindex: 0, role: "button" })) ghost.setAttribute(name, value);
     const text = document.createElementNS(SVG, "text");
-    for (const [name, value] of Object.entries({ x: x + side / 2, y: y + side / 2 + 6, "text-anchor": "middle", "font-size": 18, fill: "#fff" })) text.setAttribute(name, value);
+    for (const [name, value] of Object.entries({ x: x + side / 2, y: y + side / 2 + 14, "text-anchor": "middle", "font-size": 14, fill: "#fff" })) text.setAttribute(name, value);
     text.textContent = letter;
-    ghost.append(disc, text);
-    image.append(ghost);
+    ghost.append(text);
     ghosts.set(letter, ghost);
   }
 

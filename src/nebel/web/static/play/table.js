@@ -5,7 +5,7 @@ import { get, live } from "../api.js";
 import { makeBoard } from "../board.js";
 import { download, el } from "../dom.js";
 import { careful, complain, toast } from "../toast.js";
-import { aim, says, seatName, title, variant, why } from "./phrases.js";
+import { aim, says, seatName, sees, title, variant, why } from "./phrases.js";
 import { placing } from "./placing.js";
 import { reveal } from "./reveal.js";
 import { holdSeats, seatsOf } from "./seats.js";
@@ -75,7 +75,7 @@ export async function table(host, [id, key, ...rest], context) {
     else {
       if (stage.firstChild !== board.element) stage.replaceChildren(board.element);
       const showing = past ?? now;
-      board.show(showing.svg, past || now.watching ? [] : now.legal, `What ${seatName(now.game, now.seat)} sees:\n${showing.view}`);
+      board.show(showing.svg, past || now.watching ? [] : now.legal, `What ${seatName(now.game, now.seat)} sees:\n${showing.view}`, showing.events.at(-1)?.text.match(/[a-z]\d+/g) ?? []);
     }
     side.replaceChildren(...[handOver(now), moves(now), sight(now), actions(now)].filter(Boolean));
   }
@@ -143,7 +143,7 @@ export async function table(host, [id, key, ...rest], context) {
       draw();
     });
     const at = browsing?.events.length ?? now.events.length;
-    const items = now.events.map((event, i) => el("li", {}, el("button", { type: "button", class: event.kind + (i + 1 === at ? " here" : ""), title: event.kind === "did" ? "you did" : "you saw", text: event.kind === "did" ? says(now.game, event.text) : event.text, onclick: browse(i + 1) })));
+    const items = now.events.map((event, i) => el("li", {}, el("button", { type: "button", class: event.kind + (i + 1 === at ? " here" : ""), title: event.kind === "did" ? "you did" : "you saw", text: event.kind === "did" ? says(now.game, event.text) : sees(now.game, event.text), onclick: browse(i + 1) })));
     const step = (text, label, count, off) => el("button", { type: "button", "aria-label": label, text, disabled: off, onclick: browse(count) });
     const steps = el("div", { class: "row steps" }, step("«", "To the start", 0, at === 0), step("‹", "One back", at - 1, at === 0), step("›", "One on", at + 1, !browsing), step("»", "To now", null, !browsing));
     const empty = now.events.length ? null : el("p", { class: "note", text: "Nothing yet." });
