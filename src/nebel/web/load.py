@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+
 class Terms(NamedTuple):
     """How long it all takes, for how long a player thinks on average, and what all wait for before they begin."""
 
@@ -79,7 +80,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--games", type=int, default=200, help="at once (default: 200)")
     parser.add_argument("--seconds", type=float, default=20, help="(default: 20)")
-    parser.add_argument("--pause", type=float, default=1.0, help="for which a player thinks, on average (default: 1; 0: as fast as possible)")
+    parser.add_argument("--pause", type=float, default=1.0, help="for which players think, on average (default: 1; 0: not at all)")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "nebel", "serve", "--port", "0", "--runs", folder]
