@@ -252,3 +252,16 @@ def test_a_server_that_was_killed_is_found_again(browser: Any, tmp_path: Path) -
     finally:
         context.close()
         again.stop()
+
+
+def test_cards_are_put_down_by_clicks(page: Any) -> None:
+    begin(page, "cheat", "heuristic")
+    while page.locator(".moves [data-move=believe]").count():
+        page.locator(".moves [data-move=believe]").click()
+        page.wait_for_timeout(100)
+    cards = page.locator(".picture [data-part]")
+    cards.nth(0).click()
+    cards.nth(1).click()
+    both = "".join(cards.nth(i).get_attribute("data-part") for i in (0, 1))
+    page.get_by_role("button", name=f"Put down {both}").click()
+    page.locator('.events button[title="you did"]').first.wait_for()

@@ -6,13 +6,14 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 from websockets.exceptions import InvalidStatus
 
 from nebel.cli import main
 from nebel.web.setup import Setup
 
-from .conftest import Local
+from .conftest import Local, Serving
 
 
 @pytest.fixture
@@ -22,7 +23,10 @@ def tokened(tmp_path: Path) -> Iterator[Local]:
     serving.stop()
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:8765", "127.0.0.1.evil.example", "", "a@127.0.0.1", "192.168.0.7"])
+STRANGE = ["evil.example", "evil.example:8765", "127.0.0.1.evil.example", "", "a@127.0.0.1", "192.168.0.7", "[", "[::1", "127.0.0.1:x"]
+
+
+@pytest.mark.parametrize("host", STRANGE)
 def test_other_hosts_are_refused(local: Local, host: str) -> None:
     answer = local.http.get("/api/games", headers={"Host": host})
     assert answer.status_code == 421
@@ -34,7 +38,7 @@ def test_local_names_are_taken(local: Local) -> None:
         assert local.http.get("/api/games", headers={"Host": host}).status_code == 200
 
 
-@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1", "https://localhost"])
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1", "https://localhost", "http://[", "x"])
 def test_other_origins_are_refused(local: Local, origin: str) -> None:
     answer = local.http.post("/api/play", json={"game": "kuhn"}, headers={"Origin": origin})
     assert answer.status_code == 403
@@ -132,3 +136,16 @@ def test_one_server_a_file(local: Local, tmp_path: Path, capsys: pytest.CaptureF
         assert "another server is using it" in capsys.readouterr().err
     finally:
         first.stop()
+
+
+def test_others_need_the_token_that_is_printed(tmp_path: Path) -> None:
+    serving = Serving(tmp_path, "--host", "0.0.0.0")
+    try:
+        assert "?token=" in serving.said
+        port, token = serving.url.split("/?token=")[0].rsplit(":", 1)[1], serving.url.split("token=")[1]
+        assert len(token) >= 20
+        assert httpx.get(f"http://127.0.0.1:{port}/").status_code == 401
+        with httpx.Client() as browser:
+            assert browser.get(f"http://127.0.0.1:{port}/?token={token}", follow_redirects=True).status_code == 200
+    finally:
+        serving.stop()

@@ -171,6 +171,15 @@ def test_records_go_on(local: Local) -> None:
         assert reason in refused.json()["error"]
 
 
+def test_moves_of_any_letters(local: Local) -> None:
+    begun = local.begin("kuhn", "person", "random", seed=1)
+    path, key = f"/api/play/{begun['id']}/move", begun["seats"][0]["key"]
+    for text in ('{"move": "\\ud800"}', '{"move": "\\u0000"}', '{"move": "<b>\u2603"}', "[" * 100_000, '{"move": null}'):
+        answer = local.http.post(path, content=text.encode(), params={"key": key}, headers={"Content-Type": "application/json"})
+        assert answer.status_code in (400, 422)
+        assert answer.json()["error"]
+
+
 def test_two_listeners_and_a_dropped_one(local: Local) -> None:
     begun = local.begin("dark_hex:3x3", "person", "person")
     id, (black, white) = begun["id"], [seat["key"] for seat in begun["seats"]]
@@ -238,10 +247,11 @@ def test_games_that_cannot_begin(local: Local, asked: dict[str, Any], reason: st
     assert "\n" not in answer.json()["error"]
 
 
-ELSEWHERE = ["/etc/passwd", "policy:/etc/passwd", "../secret.nebel", "shipped/../../../secret.nebel", "secret.nebel+oos:10", "shipped/\0"]
+ELSEWHERE = ["/etc/passwd", "policy:/etc/passwd", "../secret.nebel", "shipped/../../../secret.nebel", "secret.nebel+oos:10"]
+NO_NAMES = ["shipped/\0", "shipped/" + "a" * 280 + ".nebel"]
 
 
-@pytest.mark.parametrize("name", [*ELSEWHERE, "runs/link.nebel"])
+@pytest.mark.parametrize("name", [*ELSEWHERE, *NO_NAMES, "runs/link.nebel"])
 def test_no_other_files(tmp_path: Path, name: str) -> None:
     runs = tmp_path / "runs"
     runs.mkdir()

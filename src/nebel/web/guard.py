@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hmac
+import re
 from collections.abc import MutableMapping
-from http.cookies import SimpleCookie
 from typing import Any
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import parse_qs, urlencode
 
 from fastapi import HTTPException
 from starlette.datastructures import Headers, MutableHeaders
@@ -34,6 +34,7 @@ POLICY = "; ".join(
         "frame-ancestors 'self'",
     ]
 )
+HOST = re.compile(r"(?:\[([0-9a-fA-F:]+)\]|([^\[\]:@/]+))(?::\d+)?")
 HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
@@ -69,7 +70,7 @@ class Guard:
         if not self.setup.token and _name(host) not in LOCAL:
             return answer(f"this server answers to {', '.join(LOCAL)}, not to {host[:100]!r}", 421)
         origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc != host:
+        if origin is not None and origin.partition("://")[2] != host:
             return answer(f"requests from {origin[:100]!r} are not taken: open the page of this server itself", 403)
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > MOST_BYTES:
@@ -77,8 +78,8 @@ class Guard:
         return self._without_token(scope, headers) if self.setup.token else None
 
     def _without_token(self, scope: Scope, headers: Headers) -> Response | None:
-        cookies = SimpleCookie(headers.get("cookie", ""))
-        brought = cookies[self.cookie].value if self.cookie in cookies else headers.get("authorization", "").removeprefix("Bearer ")
+        cookies = dict(pair.strip().partition("=")[::2] for pair in headers.get("cookie", "").split(";"))
+        brought = cookies.get(self.cookie) or headers.get("authorization", "").removeprefix("Bearer ")
         if self._right(brought):
             return None
         query = parse_qs(scope["query_string"].decode("latin-1"))
@@ -110,8 +111,9 @@ class Guard:
 
 
 def _name(host: str) -> str:
-    """Without the port."""
-    return (urlsplit(f"//{host}").hostname or "").lower() if host.count("@") == 0 else ""
+    """Without the port; "" where it makes no sense."""
+    named = HOST.fullmatch(host)
+    return (named[1] or named[2]).lower() if named else ""
 
 
 def _with_headers(send: Send) -> Send:

@@ -10,12 +10,12 @@ from nebel.core.game import BaseGame
 from nebel.core.state import State, read_record
 from nebel.match.agents import Agent
 from nebel.web.refusal import Refusal
-from nebel.web.session import Session
+from nebel.web.session import Session, warm
 from nebel.web.shelf import Shelf
 from nebel.web.store import PERSON, Row, Store
 from nebel.web.workers import Workers
 
-AWAKE, KEPT = 1000, 200_000
+AWAKE, KEPT = 400, 200_000
 """Games in memory before idle ones are put away, and games in the store before new ones are refused."""
 
 
@@ -25,6 +25,7 @@ class Hall:
     def __init__(self, shelf: Shelf, store: Store, loaders: Workers, thinkers: Workers) -> None:
         self._shelf, self._store, self._loaders, self._thinkers = shelf, store, loaders, thinkers
         self._awake: dict[str, Session] = {}
+        self._kept = store.count()
         self._waking: dict[str, asyncio.Task[Session]] = {}
 
     async def begin(self, game: str, players: tuple[str, str], seed: int | None, practice: bool, moves: list[int] | None = None) -> Session:
@@ -33,11 +34,12 @@ class Hall:
             raise Refusal("a game on the page needs a person: give one player as 'person'; agents play each other in the arena")
         if practice and players == (PERSON, PERSON):
             raise Refusal("a practice game lets one person take moves back, and both players are persons")
-        if self._store.count() >= KEPT:
+        if self._kept >= KEPT:
             raise Refusal("the server keeps as many games as it can; start it with another --db", 503)
         table, agents = await self._loaders.run(self._seat, game, players)
         keys = tuple((_key(), _key()) if player == PERSON else ("", "") for player in players)
-        row = Row(_key(), table.string, players, (keys[0], keys[1]), secrets.randbits(48) if seed is None else seed, practice, moves or [])
+        self._kept += 1
+        row = Row(_key(), game, players, (keys[0], keys[1]), secrets.randbits(48) if seed is None else seed, practice, moves or [])
         session = Session(row, table, agents, self._store, self._thinkers)
         self._keep(session)
         session.go_on()
@@ -67,6 +69,9 @@ class Hall:
             if player != PERSON:
                 agent, table = self._shelf.agent(player, table)
             agents.append(agent)
+        for seat, agent in enumerate(agents):
+            if agent is not None:
+                warm(agent, table, seat)
         return table, (agents[0], agents[1])
 
     async def find(self, id: str) -> Session:

@@ -78,7 +78,7 @@ class Begun(BaseModel):
 
 def _begun(session: Session) -> Begun:
     seats = [Seat(seat=seat, key=key, watch=watch) for seat, (key, watch) in enumerate(session.row.keys) if key]
-    return Begun(id=session.row.id, game=session.row.game, seats=seats)
+    return Begun(id=session.row.id, game=session.game.string, seats=seats)
 
 
 def _position(session: Session, access: Access) -> Response:

@@ -7,6 +7,7 @@ import hmac
 import json
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NamedTuple
 from weakref import WeakSet
 
@@ -17,6 +18,7 @@ from nebel.core.errors import Problem
 from nebel.core.game import CHANCE, BaseGame
 from nebel.core.rng import generator
 from nebel.match.agents import Agent, PolicyAgent
+from nebel.match.bots import BotAgent
 from nebel.web import told
 from nebel.web.refusal import Refusal
 from nebel.web.store import PERSON, Row, Store
@@ -25,8 +27,23 @@ from nebel.web.workers import Workers
 LOG = logging.getLogger("nebel.web")
 Listener = Callable[[str], None]
 
+
 AT_ONCE: WeakSet[Agent] = WeakSet()
-"""Agents that look into a table or through a network, and have done so once: from then on that is not worth a thread."""
+"""Agents whose moves are not worth a thread: see `warm`."""
+
+
+def warm(agent: Agent, game: BaseGame, seat: int) -> None:
+    """Let an agent that does not think move once, wherever in the game, so that whatever it needs is there before somebody waits for it."""
+    if agent in AT_ONCE or agent.thinks or agent.depth or not isinstance(agent, (PolicyAgent, BotAgent)):
+        return
+    state, rng = game.start().deal(1), generator(1)
+    while not state.over and state.turn != seat:
+        state.push(state.options()[0]).deal(1)
+    with suppress(Problem):  # a policy need not know this position
+        if not state.over:
+            agent.choose(state, rng)
+    AT_ONCE.add(agent)
+
 
 
 class Access(NamedTuple):
@@ -128,7 +145,7 @@ class Session:
         self._deal()
         while not self.over and (agent := self._agent()) in AT_ONCE:
             self._make(agent, None)
-        self._store.save(self.row)
+        self._keep()
         self._tell_all()
         if self._thought is None and not self.over and self._agent() is not None:
             self._thought = asyncio.create_task(self._think())
@@ -147,10 +164,8 @@ class Session:
                     choice = error
                 if self.over or taken_back != self.row.takebacks:
                     continue
-                if isinstance(agent, PolicyAgent):
-                    AT_ONCE.add(agent)
                 self._make(agent, choice)
-                self._store.save(self.row)
+                self._keep()
                 self._tell_all()
         finally:
             self._thought = None
@@ -181,6 +196,11 @@ class Session:
     def _chances(self, stream: int) -> NDArray[np.int64]:
         """Random numbers of this very position: the same after a restart."""
         return generator(self.row.seed, (self.row.takebacks << 32) + 2 * len(self.state.steps) + stream)
+
+    def _keep(self) -> None:
+        self._store.save(self.row)
+        if self.over and not self.row.practice:
+            self.agents = (None, None)  # what they remember of the game can be large
 
     def _tell_all(self) -> None:
         """Tell whoever sees a difference."""

@@ -24,6 +24,8 @@ MOST_MOVES = 10_000
 """That a game may have, or offer at a time."""
 MOST_FILES = 500
 """Policies listed of a folder."""
+OPENSPIEL = "openspiel:"
+"""Games of OpenSpiel are taken as they were named: some of their options name files."""
 BOT = re.compile(r"(bot:)?([^:/\\]+)(?::([^:/\\]+))?")
 
 
@@ -45,9 +47,10 @@ class Shelf:
         for folder in (*setup.policies, setup.runs):
             if folder.is_dir() and folder.resolve() not in self._folders.values():
                 self._folders[self._label(folder.resolve())] = folder.resolve()
-        self._own = {game.partition("(")[0].strip() for game in setup.games}
         self.own_games = tuple(setup.games)
-        self._games: dict[str, BaseGame] = {}
+        own = {string: load(string) for string in setup.games}
+        self._games = own | {game.string: game for game in own.values()}
+        self._factories = {string.partition("(")[0].strip() for string in own if not string.startswith(OPENSPIEL)}
         self._seated: dict[tuple[str, str], tuple[Any, Agent, BaseGame]] = {}
         self._lock = threading.Lock()
 
@@ -58,12 +61,12 @@ class Shelf:
     def game(self, string: str) -> BaseGame:
         """A built-in game, or one that the server was started with."""
         head = string.partition("(")[0].strip()
-        if head in self._own:
-            with self._lock:
-                if string not in self._games:
-                    self._games[string] = load(string)
+        with self._lock:
+            if string not in self._games and head in self._factories:
+                self._games[string] = load(string)
+            if string in self._games:
                 return self._games[string]
-        if ".py" in head or head.startswith("openspiel:"):
+        if ".py" in head or head.startswith(OPENSPIEL):
             raise UnknownGame(f"the server was not started with {head!r}; start it with: nebel serve --game '{head}'")
         game = load(string)
         if isinstance(game, Game) and (moves := max(game.width, game.actions)) > MOST_MOVES:
@@ -86,8 +89,12 @@ class Shelf:
         """The file of this name on the shelf: inside its folder, whatever the name says."""
         label, _, rest = name.partition("/")
         folder = self._folders.get(label)
-        path = (folder / rest).resolve() if folder and "\0" not in rest else None
-        if folder is None or path is None or not path.is_relative_to(folder) or path.suffix != ".nebel" or not path.is_file():
+        try:
+            path = folder and (folder / rest).resolve()
+            found = path is not None and path.is_file()
+        except (OSError, ValueError):  # no name that a file could have
+            path, found = None, False
+        if folder is None or path is None or not found or not path.is_relative_to(folder) or path.suffix != ".nebel":
             raise BadSetting(f"no agent and no policy {name[:200]!r} here; policies are in: {', '.join(self._folders)}")
         return path
 

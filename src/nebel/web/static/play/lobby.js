@@ -30,8 +30,7 @@ export async function lobby(host, context) {
 // Sit down: keep the keys of the seats that are played at this screen, and go to the game's address.
 function enter(begun, how, context) {
   const mine = how === "link" ? begun.seats.slice(0, 1) : begun.seats;
-  holdSeats(begun.id, begun.game, mine);
-  if (how === "link") sessionStorage.setItem(`nebel-invite-${begun.id}`, begun.seats[1].key);
+  holdSeats(begun.id, begun.game, mine, begun.seats[mine.length]?.key);
   context.go(begun.id, ...(mine.length === 1 ? [mine[0].watch] : []));
 }
 
@@ -64,6 +63,7 @@ function form(games, begin) {
   const practiceRow = el("label", { class: "check" }, practice, el("span", {}, "Practice ", el("small", { text: "moves can always be taken back" })));
   const agentField = field("Which one", agents);
   const chosen = select(games.map((game) => ({ value: game.name, text: title(game.name) })), "dark_hex", () => choose());
+  const begun = el("button", { class: "main", text: "Begin" });
   let inputs = {};
 
   const string = () => {
@@ -73,6 +73,7 @@ function form(games, begin) {
   };
 
   function choose() {
+    picked = false;
     const game = games.find((one) => one.name === chosen.value);
     inputs = Object.fromEntries(game.options.map((option) => [option.name, optionInput(game.name, option, listAgents)]));
     const shown = (name) => field(name.replaceAll("_", " "), inputs[name]);
@@ -84,8 +85,9 @@ function form(games, begin) {
     listAgents();
   }
 
-  let asking = 0;
-  async function listAgents() {
+  let asking = 0, picked = false, listed = null; // `listed`: when it is known who can play
+  const listAgents = () => (listed = list());
+  async function list() {
     const mine = ++asking;
     let found = [];
     try {
@@ -97,7 +99,9 @@ function form(games, begin) {
       options.append(el("p", { class: "wrong", text: error.message }));
     }
     if (mine !== asking) return;
+    const before = agents.value;
     agents.replaceChildren(...found.map((agent) => el("option", { value: agent.text, text: `${agent.text} – ${agent.about}` })), el("option", { value: "", text: "another …" }));
+    if (picked && found.some((agent) => agent.text === before)) agents.value = before;
     refresh();
   }
 
@@ -105,10 +109,14 @@ function form(games, begin) {
     agentField.hidden = practiceRow.hidden = against.value !== "agent";
     customField.hidden = against.value !== "agent" || agents.value !== "";
   }
-  agents.addEventListener("change", refresh);
+  agents.addEventListener("change", () => {
+    picked = true;
+    refresh();
+  });
 
   const submit = careful(async (event) => {
     event.preventDefault();
+    await listed;
     const other = against.value === "agent" ? agents.value || custom.value.trim() : "person";
     const mine = seat.value === "?" ? Number(Math.random() < 0.5) : Number(seat.value);
     const players = mine ? [other, "person"] : ["person", other];
@@ -116,7 +124,7 @@ function form(games, begin) {
   });
   const made = el("form", { class: "card stack", onsubmit: submit },
     el("h2", { text: "A new game" }), field("Game", chosen), options, field("Against", against), agentField, customField,
-    field("Your seat", seat), practiceRow, el("button", { class: "main", text: "Begin" }));
+    field("Your seat", seat), practiceRow, begun);
   choose();
   return made;
 }

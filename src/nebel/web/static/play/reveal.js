@@ -13,7 +13,9 @@ export function reveal(host, { id, key, at }, moved, close) {
 
   async function go(to) {
     try {
-      now = await get(`/play/${id}/reveal`, { key, at: Math.max(0, to) });
+      const found = await get(`/play/${id}/reveal`, { key, at: Math.max(0, to) });
+      if (!room.isConnected) return undefined; // left in the meantime
+      now = found;
     } catch (error) {
       complain(error);
       return leave();

@@ -8,7 +8,7 @@ import { careful, complain, toast } from "../toast.js";
 import { aim, says, seatName, sees, title, variant, why } from "./phrases.js";
 import { placing } from "./placing.js";
 import { reveal } from "./reveal.js";
-import { holdSeats, seatsOf } from "./seats.js";
+import { holdSeats, inviteOf, seatsOf } from "./seats.js";
 
 export async function table(host, [id, key, ...rest], context) {
   let seats = seatsOf(id);
@@ -158,7 +158,7 @@ export async function table(host, [id, key, ...rest], context) {
     if (now.over) button("Reveal", openReveal, { class: "main" });
     if (now.over) button("Record", careful(async () => download(`${id}.txt`, await get(`/play/${id}/record`, { key: seats[shown].key }))));
     button("Share", careful(share), { title: "Copies an address that shows what you see, and cannot move" });
-    const invite = sessionStorage.getItem(`nebel-invite-${id}`);
+    const invite = now.over ? null : inviteOf(id);
     if (invite) button("Invite", careful(async () => copy(`${location.origin}/#/play/${id}/${invite}`, "The other player's address is copied: it sits down and plays.")));
     button("New game", () => context.go());
     return el("div", { class: "row actions" }, ...buttons);
@@ -185,7 +185,7 @@ export async function table(host, [id, key, ...rest], context) {
   }
 
   function openReveal() {
-    revealed = reveal(host, { id, key: seats[shown ?? 0].key, at: Number(rest[0] === "reveal" ? rest[1] : NaN), position: latest.get(shown ?? 0) },
+    revealed = reveal(host, { id, key: seats[shown ?? 0].key, at: Number(rest[0] === "reveal" ? rest[1] : NaN) },
       (at) => context.replace(id, seats[shown ?? 0].watch, "reveal", at), close);
   }
 
