@@ -227,6 +227,7 @@ def test_thinkers_leave_the_server_free(local: Local) -> None:
     [
         ({"game": "nothing"}, "no game 'nothing'"),
         ({"game": "dark_hex(rows=99)"}, "is not possible"),
+        ({"game": "geister(ghosts=99999999)"}, "need"),
         ({"game": "kuhn", "players": ["random", "random"]}, "needs a person"),
         ({"game": "kuhn", "players": ["person", "nobody"]}, "no agent and no policy 'nobody'"),
         ({"game": "kuhn", "players": ["person", "purple"]}, "has no bot 'purple'"),

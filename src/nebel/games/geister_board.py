@@ -68,7 +68,7 @@ class Board:
 
     @property
     def ways(self) -> int:
-        return comb(self.ghosts, self.reds) if 0 <= self.reds <= self.ghosts else 0
+        return comb(self.ghosts, self.reds) if 0 <= self.reds <= self.ghosts <= MOST_CELLS else 0
 
     @property
     def cells(self) -> int:

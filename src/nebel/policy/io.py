@@ -20,6 +20,8 @@ from nebel.policy.table import MadePolicy, Policy, Shares, TablePolicy, Uniform
 FORMAT = 1
 SHIPPED = Path(__file__).parent.parent / "strategies"
 """Policies and strategies that come with the library."""
+POLICIES = ("policy", "network", "networks")
+"""Kinds of files that are policies."""
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -109,7 +111,7 @@ def _layer_arrays(layers: Sequence[Layer]) -> Arrays:
 
 def load_policy(path: str | Path) -> TablePolicy | NetPolicy | NetsPolicy:
     """A table, a network or many."""
-    arrays, header = read_arrays(Path(path), "policy", "network", "networks")
+    arrays, header = read_arrays(Path(path), *POLICIES)
     made = header["game"], header["fingerprint"], header["recall"]
     if header["kind"] == "network":
         return NetPolicy(*made, _layers_of(arrays, header, ""), header["facts"])

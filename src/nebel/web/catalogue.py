@@ -89,7 +89,7 @@ def _agents(shelf: Shelf, string: str) -> list[AgentEntry]:
 
 
 def _kind(kind: str) -> str:
-    return "a network" if kind == "network" else "a table of moves"
+    return {"network": "a network", "networks": "networks, one of them drawn for a game"}.get(kind, "a table of moves")
 
 
 def _kin(made_for: str, string: str) -> bool:

@@ -14,7 +14,7 @@ from nebel.core.registry import load
 from nebel.match.agents import THINKING, Agent, PolicyAgent, bots, read
 from nebel.match.bots import BotAgent, ByTheClock
 from nebel.match.thinkers import Thinker
-from nebel.policy.io import read_header
+from nebel.policy.io import POLICIES, read_header
 from nebel.web.setup import Setup
 
 SHIPPED = Path(__file__).parent.parent / "strategies"
@@ -81,7 +81,7 @@ class Shelf:
                     header = read_header(path)
                 except BadFile:
                     continue
-                if header.get("kind") in ("policy", "network"):
+                if header.get("kind") in POLICIES:
                     name = f"{label}/{path.relative_to(folder).as_posix()}"
                     yield Held(name, path, header["game"], header["kind"], header["recall"])
 
