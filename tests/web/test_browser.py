@@ -137,17 +137,21 @@ def test_two_people_at_one_screen(page: Any) -> None:
 
 def test_a_person_elsewhere(page: Any, browser: Any, server: Serving) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    begin(page, "kuhn", "link")
+    page.goto("/")
+    page.get_by_label("Game", exact=True).select_option("kuhn")
+    page.get_by_label("Against", exact=True).select_option("link")
+    page.get_by_label("Your seat").select_option("1")
+    page.get_by_role("button", name="Begin").click()
     page.get_by_role("button", name="Invite").click()
     other = browser.new_context(base_url=server.url).new_page()
     invited = page.evaluate("navigator.clipboard.readText()")
     other.goto(invited)
-    other.get_by_text("Waiting for the other player").wait_for()
+    other.get_by_text("Your move").wait_for()
     assert other.url != invited  # the key to play does not stay in the address
-    page.locator('[data-move="bet"]').click()
-    other.locator('[data-move="pass"]').click()
-    page.get_by_text("You win").wait_for()
-    other.get_by_text("You lose").wait_for()
+    other.locator('[data-move="bet"]').click()
+    page.locator('[data-move="pass"]').click()
+    other.get_by_text("You win").wait_for()
+    page.get_by_text("You lose").wait_for()
     other.context.close()
 
 

@@ -52,6 +52,7 @@ def play_on(socket: ClientConnection, luck: random.Random) -> dict[str, Any]:
         ("dark_hex:4x3", "shipped/board-4x3.nebel"),
         ("dark_hex(rows=3,cols=3,abrupt=true,leak=flash)", "random"),
         ("geister(setup=chosen,limit=40)", "rush"),
+        ("geister", "shipped:geister"),
     ],
 )
 @pytest.mark.parametrize("seat", [0, 1])
@@ -80,7 +81,9 @@ def test_every_game_is_offered_with_its_options(local: Local) -> None:
     assert leak == {"name": "leak", "kind": "text", "default": "silent", "choices": ["silent", "noisy", "flash"]}
     agents = [agent["text"] for agent in local.get("/api/agents", game="dark_hex:4x3").json()]
     assert agents[0] == "shipped/board-4x3.nebel"
-    assert "purple" in [agent["text"] for agent in local.get("/api/agents", game="geister").json()]
+    ghosts = [agent["text"] for agent in local.get("/api/agents", game="geister").json()]
+    assert {"purple", "shipped/geister.nebel"} <= set(ghosts)
+    assert "shipped/geister.nebel" not in [agent["text"] for agent in local.get("/api/agents", game="geister(setup=chosen)").json()]
 
 
 def test_moves_that_are_refused(local: Local) -> None:

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from nebel.core.game import Game
 from nebel.core.registry import GAMES
 from nebel.web.house import Here
-from nebel.web.shelf import Shelf
+from nebel.web.shelf import Held, Shelf
 
 router = APIRouter(prefix="/api", tags=["catalogue"])
 
@@ -78,7 +78,7 @@ THINKING = {
 
 def _agents(shelf: Shelf, string: str) -> list[AgentEntry]:
     game = shelf.game(string)
-    held = sorted((held for held in shelf.policies() if _kin(held.game, game.string)), key=lambda held: held.game != game.string)
+    held = sorted((held for held in shelf.policies() if _fits(held, game.string)), key=lambda held: held.game != game.string)
     found = {policy.name: AgentEntry(text=policy.name, about=_kind(policy.kind), game=policy.game) for policy in held}
     if isinstance(game, Game):
         for name, bot in game.bots.items():
@@ -92,6 +92,6 @@ def _kind(kind: str) -> str:
     return {"network": "a network", "networks": "networks, one of them drawn for a game"}.get(kind, "a table of moves")
 
 
-def _kin(made_for: str, string: str) -> bool:
-    """Of the same family: the policy may or may not find its way in this one, which is told when it sits down."""
-    return made_for.partition("(")[0] == string.partition("(")[0]
+def _fits(held: Held, string: str) -> bool:
+    """Made for this game, or a table of the same family: whether it finds its way here is told when it sits down."""
+    return held.game == string or (held.kind == "policy" and held.game.partition("(")[0] == string.partition("(")[0])

@@ -14,10 +14,9 @@ from nebel.core.registry import load
 from nebel.match.agents import THINKING, Agent, PolicyAgent, bots, read
 from nebel.match.bots import BotAgent, ByTheClock
 from nebel.match.thinkers import Thinker
-from nebel.policy.io import POLICIES, read_header
+from nebel.policy.io import POLICIES, SHIPPED, policy_path, read_header
 from nebel.web.setup import Setup
 
-SHIPPED = Path(__file__).parent.parent / "strategies"
 MOST_SECONDS, MOST_SIMULATIONS, MOST_PLIES = 30, 1_000_000, 9
 """That an agent may think about a move: others wait for their turn, too."""
 MOST_MOVES = 10_000
@@ -131,7 +130,8 @@ class Shelf:
         bot = BOT.fullmatch(text)
         if text in ("uniform", "random") or (bot and (bot[1] or bot[2] in bots())):
             return text, []
-        path = self.find(text.removeprefix("policy:"))
+        name = text.removeprefix("policy:")
+        path = policy_path(name) if name.startswith("shipped:") else self.find(name)
         return str(path), [path]
 
 

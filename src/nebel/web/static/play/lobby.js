@@ -8,8 +8,10 @@ import { games as heldGames, holdSeats } from "./seats.js";
 const QUICK = [
   { game: "dark_hex(rows=4,cols=3)", agent: "shipped/board-4x3.nebel", about: "4 × 3, against the exact solution" },
   { game: "leduc", agent: "oos:1s", about: "against a search that thinks for a second" },
-  { game: "geister(setup=chosen)", agent: "purple:4", about: "against Purple, four plies ahead" },
+  { game: "geister(setup=chosen)", agent: "purple:4", about: "you choose the colours, against Purple" },
+  { game: "geister", agent: "shipped/geister.nebel", about: "colours are dealt, against a network" },
   { game: "cheat", agent: "heuristic", about: "against one who remembers every card" },
+  { game: "liars_dice", agent: "ismcts:1s", about: "against another search" },
 ];
 
 // Which options are asked for first; the rest is folded away.
@@ -18,7 +20,8 @@ const PREFER = { geister: { setup: "chosen" }, dark_hex: { rows: "4", cols: "3" 
 
 export async function lobby(host, context) {
   const games = await get("/games");
-  const begin = (game, players, extra = {}, how = "") => post("/play", { game, players, ...extra }).then((begun) => enter(begun, how, context));
+  // `own`: the one seat to be taken here, where the other is taken elsewhere
+  const begin = (game, players, extra = {}, own = null) => post("/play", { game, players, ...extra }).then((begun) => enter(begun, own, context));
   host.append(
     el("div", { class: "lobby" },
       el("section", { class: "stack" }, el("h1", { text: "Play in the fog" }), quick(begin), held(context)),
@@ -28,9 +31,9 @@ export async function lobby(host, context) {
 }
 
 // Sit down: keep the keys of the seats that are played at this screen, and go to the game's address.
-function enter(begun, how, context) {
-  const mine = how === "link" ? begun.seats.slice(0, 1) : begun.seats;
-  holdSeats(begun.id, begun.game, mine, begun.seats[mine.length]?.key);
+function enter(begun, own, context) {
+  const mine = begun.seats.filter((seat) => own === null || seat.seat === own);
+  holdSeats(begun.id, begun.game, mine, begun.seats.find((seat) => !mine.includes(seat))?.key);
   context.go(begun.id, ...(mine.length === 1 ? [mine[0].watch] : []));
 }
 
@@ -61,7 +64,7 @@ function form(games, begin) {
   const seat = select([], "0");
   const practice = el("input", { type: "checkbox" });
   const practiceRow = el("label", { class: "check" }, practice, el("span", {}, "Practice ", el("small", { text: "moves can always be taken back" })));
-  const agentField = field("Which one", agents);
+  const agentField = field("Which one", agents), seatField = field("Your seat", seat);
   const chosen = select(games.map((game) => ({ value: game.name, text: title(game.name) })), "dark_hex", () => choose());
   const begun = el("button", { class: "main", text: "Begin" });
   let inputs = {};
@@ -107,6 +110,7 @@ function form(games, begin) {
 
   function refresh() {
     agentField.hidden = practiceRow.hidden = against.value !== "agent";
+    seatField.hidden = against.value === "screen";
     customField.hidden = against.value !== "agent" || agents.value !== "";
   }
   agents.addEventListener("change", () => {
@@ -120,11 +124,11 @@ function form(games, begin) {
     const other = against.value === "agent" ? agents.value || custom.value.trim() : "person";
     const mine = seat.value === "?" ? Number(Math.random() < 0.5) : Number(seat.value);
     const players = mine ? [other, "person"] : ["person", other];
-    await begin(string(), players, { practice: practice.checked && against.value === "agent" }, against.value);
+    await begin(string(), players, { practice: practice.checked && against.value === "agent" }, against.value === "link" ? mine : null);
   });
   const made = el("form", { class: "card stack", onsubmit: submit },
     el("h2", { text: "A new game" }), field("Game", chosen), options, field("Against", against), agentField, customField,
-    field("Your seat", seat), practiceRow, begun);
+    seatField, practiceRow, begun);
   choose();
   return made;
 }
@@ -148,7 +152,7 @@ function record(context) {
     if (file.files[0]) text.value = await file.files[0].text();
   }));
   const agent = el("input", { type: "text", value: "random", autocomplete: "off" });
-  const open = careful(async () => enter(await post("/play/record", { record: text.value, players: ["person", agent.value.trim()] }), "", context));
+  const open = careful(async () => enter(await post("/play/record", { record: text.value, players: ["person", agent.value.trim()] }), null, context));
   return el("details", { class: "card" }, el("summary", { text: "Load a record" }),
     el("div", { class: "stack" }, field("File", file), field("or its text", text), field("If it is not finished, you go on against", agent),
       el("button", { type: "button", text: "Open", onclick: open })));
