@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test install dev lint types tests clean
+.PHONY: run test install dev lint types tests browser clean
 
 run: $(VENV)/.installed
 	@$(BIN)/python -m nebel.demo
@@ -16,8 +16,14 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
-tests: $(VENV)/.dev
+tests: $(VENV)/.dev browser
 	$(BIN)/pytest -n 2
+
+# The page is tested in Chromium: installed where that is possible, else those tests are skipped and say so.
+browser:
+	@which chromium chromium-browser google-chrome 2>/dev/null | grep -q . || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+	  { apt-get install -y -q chromium >/dev/null 2>&1 || { apt-get update -q >/dev/null 2>&1 && apt-get install -y -q chromium >/dev/null 2>&1; }; }; } \
+	  || echo "no Chromium: the tests of the page in a browser are skipped (apt-get install chromium)"
 
 install: $(VENV)/.installed
 

@@ -10,6 +10,7 @@ from nebel.cli.paper import show, write
 from nebel.cli.screen import say
 from nebel.papers.dark_hex import PAPER
 from nebel.papers.paper import Terms, compute
+from nebel.web.setup import PORT
 
 NEXT = (
     "paper dark_hex                                             all of it at full size, ten minutes",
@@ -30,6 +31,7 @@ def main(out: str = "runs/dark_hex.html") -> None:
     say("Next:")
     for words in NEXT:
         say(f"  .venv/bin/nebel {words}")
+    say(f"\nPlay against it in a browser: start .venv/bin/nebel serve, then open http://127.0.0.1:{PORT}/")
 
 
 if __name__ == "__main__":

@@ -37,6 +37,7 @@ VERBS = {
     "sure-wins": Verb("count and show the certain wins of classic Dark Hex", "sure_wins"),
     "verify": Verb("check a certificate: what mixtures of Dark Hex strategies guarantee", "verify"),
     "play": Verb("play a game on the terminal", "play"),
+    "serve": Verb("open the page: play, look inside strategies, build them, watch runs", "serve"),
     "match": Verb("let agents play each other, and rate them", "match"),
     "geister-server": Verb("hold Geister competitions: two ports, one game after another", "geister_server"),
     "geister-join": Verb("let an agent play on a Geister competition server", "geister_join"),

@@ -327,7 +327,7 @@ def cheat(
 
     def svg(s: Record, player: int | None) -> str:
         def draw(cards: int, shown: bool) -> list[Piece]:
-            return [deck.face(kind) if shown else back() for kind in deck.kinds_of(cards)]
+            return [deck.face(kind).marked("part", deck.name(kind)) if shown else back() for kind in deck.kinds_of(cards)]
 
         def row(p: int) -> tuple[str, list[Piece]]:
             return f"player {p}{health(s, p)}", draw(lying(s, p, player), player in (None, p)) or [slot()]

@@ -293,7 +293,8 @@ def _picture(rows: int, cols: int, drawn: list[str], cell_name: Any) -> str:
     for cell, mark in enumerate(drawn):
         row, col = divmod(cell, cols)
         x, y = centre(row, col)
-        parts.append(f'<polygon points="{path([corner(row, col, k) for k in range(6)])}" fill="#e9dcc0" stroke="#9a8a66"/>')
+        hexagon = path([corner(row, col, k) for k in range(6)])
+        parts.append(f'<polygon data-cell="{cell_name(cell)}" points="{hexagon}" fill="#e9dcc0" stroke="#9a8a66"/>')
         if mark != ".":
             parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="17" fill="{"#1c1c1c" if mark in "Bb" else "#ffffff"}" stroke="#1c1c1c"/>')
         if mark in "bw":

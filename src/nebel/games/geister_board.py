@@ -68,7 +68,7 @@ class Board:
 
     @property
     def ways(self) -> int:
-        return comb(self.ghosts, self.reds) if 0 <= self.reds <= self.ghosts else 0
+        return comb(self.ghosts, self.reds) if 0 <= self.reds <= self.ghosts <= MOST_CELLS else 0
 
     @property
     def cells(self) -> int:
@@ -145,7 +145,8 @@ class Board:
         for cell, mark in enumerate(marks):
             x, y = corner(cell)
             shade = "#fbfaf6" if (cell % self.width + cell // self.width) % 2 else "#efe9db"
-            parts.append(f'<rect x="{x}" y="{y}" width="{side}" height="{side}" fill="{shade}" stroke="#b9b2a1"/>')
+            box = f'x="{x}" y="{y}" width="{side}" height="{side}"'
+            parts.append(f'<rect data-cell="{self.cell_name(cell)}" {box} fill="{shade}" stroke="#b9b2a1"/>')
             if mark != EMPTY:
                 parts.append(_ghost(x + side / 2, y + side / 2, 19, mark))
         for cell in (*self.exits, 0, self.width - 1):
@@ -153,7 +154,9 @@ class Board:
             far = cell >= self.width
             tip, base = (y - 13, y - 3) if far else (y + side + 13, y + side + 3)
             middle = x + side / 2
-            parts.append(f'<path d="M{middle} {tip} L{middle - 7} {base} L{middle + 7} {base} Z" fill="#6a8f5a"><title>exit</title></path>')
+            mark = 'data-cell="out" ' if far else ""
+            arrow = f'd="M{middle} {tip} L{middle - 7} {base} L{middle + 7} {base} Z" fill="#6a8f5a"'
+            parts.append(f"<path {mark}{arrow}><title>exit</title></path>")
         for x in range(self.width):
             parts.append(_label(margin + side * (x + 0.5), bottom - tray - 1, self.cell_name(x)[0]))
         for y in range(self.height):

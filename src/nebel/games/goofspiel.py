@@ -277,7 +277,7 @@ def goofspiel(
             return f"player {p}", [*(draw(shown_bid(s, p, i, player)) for i in range(rounds)), taken]
 
         def held(p: int) -> list[tuple[str, list[Piece]]]:
-            return [(f"hand {p}", [card(mark) for mark in hand(s, p)])] if player in (None, p) else []
+            return [(f"hand {p}", [card(mark).marked("cell", mark) for mark in hand(s, p)])] if player in (None, p) else []
 
         top, bottom = seats(player)
         gone = {".": "", "=": "nobody", str(top): "up", str(bottom): "down"}

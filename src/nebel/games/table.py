@@ -30,6 +30,11 @@ class Piece(NamedTuple):
 
     width: float
     drawing: str
+    mark: str = ""
+
+    def marked(self, kind: str, name: str) -> Piece:
+        """The piece as something to click: a "cell" whose name is a move, or a "part" of moves that are made of several."""
+        return self._replace(mark=f' data-{kind}="{escape(name)}"')
 
 
 def _text(x: float, y: float, text: str, size: int, fill: str, anchor: str = "middle") -> str:
@@ -109,7 +114,7 @@ def table(rows: Sequence[tuple[str, Sequence[Piece]]]) -> str:
         x, y = indent, 14 + i * (HEIGHT + GAP)
         parts.append(_text(16, y + 37, label, 15, PALE, "start"))
         for piece in pieces:
-            parts.append(f'<g transform="translate({x:g} {y})">{piece.drawing}</g>')
+            parts.append(f'<g transform="translate({x:g} {y})"{piece.mark}>{piece.drawing}</g>')
             x += piece.width + GAP
     cloth = f'<rect x="3" y="3" width="{width - 6:g}" height="{height - 6}" rx="14" fill="{FELT}" stroke="{RAIL}" stroke-width="6"/>'
     return (

@@ -20,6 +20,8 @@ from nebel.policy.table import MadePolicy, Policy, Shares, TablePolicy, Uniform
 FORMAT = 1
 SHIPPED = Path(__file__).parent.parent / "strategies"
 """Policies and strategies that come with the library."""
+POLICIES = ("policy", "network", "networks")
+"""Kinds of files that are policies."""
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -65,6 +67,18 @@ def read_arrays(path: Path, *kinds: str) -> tuple[Arrays, dict[str, Any]]:
     return arrays, header
 
 
+def read_header(path: Path) -> dict[str, Any]:
+    """What a file says of itself, without a look at the rest of it."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="np") as file:
+            header: dict[str, Any] = json.loads((file.metadata() or {})["nebel"])
+    except (SafetensorError, OSError, ValueError, KeyError) as error:
+        raise BadFile(f"{path} is damaged or not a nebel file ({error}); write it again") from error
+    return header
+
+
 def _checksum(arrays: Arrays, header: dict[str, Any]) -> str:
     digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
     for name in sorted(arrays):
@@ -97,7 +111,7 @@ def _layer_arrays(layers: Sequence[Layer]) -> Arrays:
 
 def load_policy(path: str | Path) -> TablePolicy | NetPolicy | NetsPolicy:
     """A table, a network or many."""
-    arrays, header = read_arrays(Path(path), "policy", "network", "networks")
+    arrays, header = read_arrays(Path(path), *POLICIES)
     made = header["game"], header["fingerprint"], header["recall"]
     if header["kind"] == "network":
         return NetPolicy(*made, _layers_of(arrays, header, ""), header["facts"])

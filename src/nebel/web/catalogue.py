@@ -1,0 +1,97 @@
+"""What there is to play, and against whom."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, Literal
+
+from fastapi import APIRouter
+from pydantic import BaseModel
+
+from nebel.core.game import Game
+from nebel.core.registry import GAMES
+from nebel.web.house import Here
+from nebel.web.shelf import Held, Shelf
+
+router = APIRouter(prefix="/api", tags=["catalogue"])
+
+
+class Option(BaseModel):
+    """An option of a game: `choices` is empty where any value of its kind will do."""
+
+    name: str
+    kind: str
+    default: str
+    choices: list[str]
+
+
+class GameEntry(BaseModel):
+    name: str
+    about: str
+    options: list[Option]
+
+
+class AgentEntry(BaseModel):
+    """`text` is what to give as a player; `game` is set where the agent was made for another game than the one asked for."""
+
+    text: str
+    about: str
+    game: str | None = None
+
+
+@router.get("/games", summary="The games, with their options")
+async def games(house: Here) -> list[GameEntry]:
+    return await house.loaders.run(_games, house.shelf)
+
+
+def _games(shelf: Shelf) -> list[GameEntry]:
+    entries = [_entry(name, getattr(import_module(f"nebel.games.{name}"), name)) for name in GAMES]
+    return entries + [GameEntry(name=name, about="a game that the server was started with", options=[]) for name in shelf.own_games]
+
+
+def _entry(name: str, factory: Callable[..., Any]) -> GameEntry:
+    hints = typing.get_type_hints(factory)
+    options = [_option(p.name, hints[p.name], p.default) for p in inspect.signature(factory).parameters.values()]
+    return GameEntry(name=name, about=(inspect.getdoc(factory) or "").splitlines()[0], options=options)
+
+
+def _option(name: str, hint: Any, default: Any) -> Option:
+    choices = [str(choice) for choice in typing.get_args(hint)] if typing.get_origin(hint) is Literal else []
+    kind = "bool" if hint is bool else "int" if hint is int or int in typing.get_args(hint) else "text"
+    return Option(name=name, kind=kind, default=str(default).lower() if default is None or hint is bool else str(default), choices=choices)
+
+
+@router.get("/agents", summary="Who can play a game")
+async def agents(game: str, house: Here) -> list[AgentEntry]:
+    return await house.loaders.run(_agents, house.shelf, game)
+
+
+THINKING = {
+    "oos:1s": "Online Outcome Sampling: thinks for a second",
+    "ismcts:1s": "information-set tree search: thinks for a second",
+    "belief:1k": "playouts from what may be hidden",
+}
+
+
+def _agents(shelf: Shelf, string: str) -> list[AgentEntry]:
+    game = shelf.game(string)
+    held = sorted((held for held in shelf.policies() if _fits(held, game.string)), key=lambda held: held.game != game.string)
+    found = {policy.name: AgentEntry(text=policy.name, about=_kind(policy.kind), game=policy.game) for policy in held}
+    if isinstance(game, Game):
+        for name, bot in game.bots.items():
+            text = f"bot:{name}" if game.string in shelf.own_games else name
+            found[text] = AgentEntry(text=text, about=bot.note or "a bot of the game")
+        found |= {text: AgentEntry(text=text, about=about) for text, about in THINKING.items()}
+    return [*found.values(), AgentEntry(text="random", about="plays at random")]
+
+
+def _kind(kind: str) -> str:
+    return {"network": "a network", "networks": "networks, one of them drawn for a game"}.get(kind, "a table of moves")
+
+
+def _fits(held: Held, string: str) -> bool:
+    """Made for this game, or a table of the same family: whether it finds its way here is told when it sits down."""
+    return held.game == string or (held.kind == "policy" and held.game.partition("(")[0] == string.partition("(")[0])

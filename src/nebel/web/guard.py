@@ -1,0 +1,135 @@
+"""Who may speak to the server at all: by host, origin, token and size. It stands before everything else, sockets included."""
+
+from __future__ import annotations
+
+import hmac
+import re
+from collections.abc import MutableMapping
+from typing import Any
+from urllib.parse import parse_qs, urlencode
+
+from fastapi import HTTPException
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from nebel.web.refusal import answer
+from nebel.web.setup import LOCAL, Setup
+
+MOST_BYTES = 1 << 18
+"""Of a request's body."""
+TOO_LARGE = f"a request has at most {MOST_BYTES:,} bytes"
+
+POLICY = "; ".join(
+    [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data:",
+        "connect-src 'self'",
+        "font-src 'self'",
+        "frame-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'self'",
+    ]
+)
+HOST = re.compile(r"(?:\[([0-9a-fA-F:]+)\]|([^\[\]:@/]+))(?::\d+)?")
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+"""Of every answer, unless a route has set one of them itself."""
+
+
+class Guard:
+    """An ASGI app around the app."""
+
+    def __init__(self, app: ASGIApp, setup: Setup) -> None:
+        self.app, self.setup = app, setup
+        self.cookie = f"nebel-{setup.port}"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        refused = self._refusal(scope)
+        if scope["type"] == "websocket":
+            await (_close(refused.body, receive, send) if refused else self.app(scope, receive, send))
+        elif refused:
+            await refused(scope, receive, _with_headers(send))
+        else:
+            await self._limited(scope, receive, _with_headers(send))
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        if not self.setup.token and _name(host) not in LOCAL:
+            return answer(f"this server answers to {', '.join(LOCAL)}, not to {host[:100]!r}", 421)
+        origin = headers.get("origin")
+        if origin is not None and origin.partition("://")[2] != host:
+            return answer(f"requests from {origin[:100]!r} are not taken: open the page of this server itself", 403)
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > MOST_BYTES:
+            return answer(TOO_LARGE, 413)
+        return self._without_token(scope, headers) if self.setup.token else None
+
+    def _without_token(self, scope: Scope, headers: Headers) -> Response | None:
+        cookies = dict(pair.strip().partition("=")[::2] for pair in headers.get("cookie", "").split(";"))
+        brought = cookies.get(self.cookie) or headers.get("authorization", "").removeprefix("Bearer ")
+        if self._right(brought):
+            return None
+        query = parse_qs(scope["query_string"].decode("latin-1"))
+        given = query.pop("token", [""])[0]
+        if not self._right(given):
+            return answer("this server wants its token: open the address that it printed when it started", 401)
+        if scope["type"] == "websocket" or scope["path"].startswith("/api/"):
+            return None
+        page = RedirectResponse(scope["path"] + ("?" + urlencode(query, doseq=True) if query else ""), 303)
+        page.set_cookie(self.cookie, self.setup.token, httponly=True, samesite="strict", max_age=30 * 24 * 3600)
+        return page
+
+    def _right(self, token: str) -> bool:
+        return hmac.compare_digest(token.encode(), self.setup.token.encode())
+
+    async def _limited(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """The app, with a body that ends in time even if its length was not told."""
+        taken = 0
+
+        async def counted() -> Message:
+            nonlocal taken
+            message = await receive()
+            taken += len(message.get("body", b""))
+            if taken > MOST_BYTES:
+                raise HTTPException(413, TOO_LARGE)
+            return message
+
+        await self.app(scope, counted, send)
+
+
+def _name(host: str) -> str:
+    """Without the port; "" where it makes no sense."""
+    named = HOST.fullmatch(host)
+    return (named[1] or named[2]).lower() if named else ""
+
+
+def _with_headers(send: Send) -> Send:
+    async def adding(message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers.setdefault(name, value)
+        await send(message)
+
+    return adding
+
+
+async def _close(body: bytes | memoryview, receive: Receive, send: Send) -> None:
+    """Refuse a socket before it is open; the reason is the answer's body where the server can send one."""
+    await receive()
+    start: Message = {"type": "websocket.http.response.start", "status": 403, "headers": [(b"content-type", b"application/json")]}
+    await send(start)
+    await send({"type": "websocket.http.response.body", "body": bytes(body)})

@@ -1,0 +1,111 @@
+"""All games of a server: those in memory, and those that sleep in the store."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+
+from nebel.core.errors import BadFile, Problem
+from nebel.core.game import BaseGame
+from nebel.core.state import State, read_record
+from nebel.match.agents import Agent
+from nebel.web.refusal import Refusal
+from nebel.web.session import Session, warm
+from nebel.web.shelf import Shelf
+from nebel.web.store import PERSON, Row, Store
+from nebel.web.workers import Workers
+
+AWAKE, KEPT = 400, 200_000
+"""Games in memory before idle ones are put away, and games in the store before new ones are refused."""
+
+
+class Hall:
+    """Begins games and finds them again, after a restart, too."""
+
+    def __init__(self, shelf: Shelf, store: Store, loaders: Workers, thinkers: Workers) -> None:
+        self._shelf, self._store, self._loaders, self._thinkers = shelf, store, loaders, thinkers
+        self._awake: dict[str, Session] = {}
+        self._kept = store.count()
+        self._waking: dict[str, asyncio.Task[Session]] = {}
+
+    async def begin(self, game: str, players: tuple[str, str], seed: int | None, practice: bool, moves: list[int] | None = None) -> Session:
+        """A new game, or one that goes on after `moves`."""
+        if PERSON not in players:
+            raise Refusal("a game on the page needs a person: give one player as 'person'; agents play each other in the arena")
+        if practice and players == (PERSON, PERSON):
+            raise Refusal("a practice game lets one person take moves back, and both players are persons")
+        if self._kept >= KEPT:
+            raise Refusal("the server keeps as many games as it can; start it with another --db", 503)
+        table, agents = await self._loaders.run(self._seat, game, players)
+        keys = tuple((_key(), _key()) if player == PERSON else ("", "") for player in players)
+        self._kept += 1
+        row = Row(_key(), game, players, (keys[0], keys[1]), secrets.randbits(48) if seed is None else seed, practice, moves or [])
+        session = Session(row, table, agents, self._store, self._thinkers)
+        self._keep(session)
+        session.go_on()
+        return session
+
+    async def load(self, text: str, players: tuple[str, str], practice: bool) -> Session:
+        """Go on with a record, or look at one that is finished."""
+
+        def moves() -> tuple[str, list[int]]:
+            state = self._read(text)
+            return state.game.string, [step.option for step in state.steps]
+
+        game, made = await self._loaders.run(moves)
+        return await self.begin(game, players, None, practice, made)
+
+    def _read(self, text: str) -> State:
+        named = [line[7:-2] for line in text.splitlines() if line.startswith('[Game "') and line.endswith('"]')]
+        if not named:
+            raise BadFile('not a record: the line [Game "..."] is missing')
+        return read_record(text, self._shelf.game(named[0]))
+
+    def _seat(self, game: str, players: tuple[str, str]) -> tuple[BaseGame, tuple[Agent | None, Agent | None]]:
+        table = self._shelf.game(game)
+        agents: list[Agent | None] = []
+        for player in players:
+            agent = None
+            if player != PERSON:
+                agent, table = self._shelf.agent(player, table)
+            agents.append(agent)
+        for seat, agent in enumerate(agents):
+            if agent is not None:
+                warm(agent, table, seat)
+        return table, (agents[0], agents[1])
+
+    async def find(self, id: str) -> Session:
+        """The game of this id, woken up if it slept."""
+        if id in self._awake:
+            self._awake[id] = self._awake.pop(id)
+            return self._awake[id]
+        if id not in self._waking:
+            row = self._store.find(id)
+            if row is None:
+                raise Refusal("no such game here", 404)
+            self._waking[id] = asyncio.create_task(self._restore(row))
+        return await asyncio.shield(self._waking[id])
+
+    async def _restore(self, row: Row) -> Session:
+        try:
+            table, agents = await self._loaders.run(self._seat, row.game, row.players)
+            session = Session(row, table, agents, self._store, self._thinkers)
+        except Problem as problem:
+            raise Refusal(f"this game cannot go on: {problem}", 410) from problem
+        finally:
+            self._waking.pop(row.id, None)
+        self._keep(session)
+        session.go_on()
+        return session
+
+    def _keep(self, session: Session) -> None:
+        self._awake[session.row.id] = session
+        for id, other in list(self._awake.items()):
+            if len(self._awake) <= AWAKE:
+                break
+            if other.idle and other is not session:
+                del self._awake[id]
+
+
+def _key() -> str:
+    return secrets.token_urlsafe(12)

@@ -1,0 +1,33 @@
+"""The app on a socket."""
+
+from __future__ import annotations
+
+import socket
+
+import uvicorn
+
+from nebel.core.errors import BadSetting
+from nebel.web.app import make_app
+from nebel.web.setup import Setup
+
+LONGEST_MESSAGE = 1 << 16
+"""Bytes on a WebSocket; a longer one closes it."""
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket there, or a refusal; port 0 is any free one."""
+    try:
+        family, kind, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(place)
+    except OSError as error:
+        raise BadSetting(f"cannot listen at {host}:{port}: {error.strerror or error}; try another --port or --host") from error
+    return listening
+
+
+def serve(setup: Setup) -> uvicorn.Server:
+    """A server to be run with `server.run(sockets=[listen(...)])`."""
+    quiet = {"log_level": "warning", "access_log": False}
+    sockets = {"ws": "websockets-sansio", "ws_max_size": LONGEST_MESSAGE}
+    return uvicorn.Server(uvicorn.Config(make_app(setup), timeout_graceful_shutdown=2, **quiet, **sockets))  # type: ignore[arg-type]

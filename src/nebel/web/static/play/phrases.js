@@ -1,0 +1,70 @@
+// Words for people: how games, seats and moves are called. A game that is not here goes by its own names.
+const FACES = ["", "one", "two", "three", "four", "five", "six"];
+const SUITS = { s: "♠", h: "♥", d: "♦", c: "♣" };
+
+const cards = (text) => text.replace(/([2-9TJQKA]|10)([shdc])/g, (_, rank, suit) => `${rank}${SUITS[suit]} `).trim();
+
+// "(took:red)" by what its first word stands for, if it is one of these.
+function words_after(text, meanings) {
+  const [, kind, rest] = /^\((\w+):(.*)\)$/.exec(text) ?? [];
+  return kind in meanings ? `${meanings[kind]} ${cards(rest)}` : null;
+}
+
+const GAMES = {
+  // says(move): a move; sees(text): a sight that is not simply what the other did; why(cell, from): why there is no such move
+  kuhn: { title: "Kuhn poker", short: "Three cards, one bet." },
+  leduc: { title: "Leduc poker", short: "Six cards, two rounds of bets." },
+  liars_dice: {
+    title: "Liar's dice", short: "Bid on dice under two cups.",
+    says: (move) => (/^\d+-\d+$/.test(move) ? move.replace(/^(\d+)-(\d+)$/, (_, n, face) => `${n} × ${FACES[face] ?? face}`) : move),
+    why: () => "A bid must be higher than the last one: more dice, or as many of a higher face.",
+  },
+  goofspiel: { title: "Goofspiel", short: "Bid cards for prizes, unseen.", why: (move) => `You do not hold the ${move}.` },
+  dark_hex: {
+    title: "Dark Hex", short: "Hex in the fog: you see what you bump into.", seats: ["Black", "White"],
+    why: (cell) => `${cell} is taken: a stone that you know of is there.`,
+    aim: ["Join top and bottom.", "Join left and right."],
+  },
+  geister: {
+    title: "Geister", short: "Ghosts: good or bad, only their owner knows.",
+    says: (move) => (/^[a-z]\d+-out$/.test(move) ? `${move.slice(0, -4)} leaves` : move.replace("-", " → ")),
+    sees: (text) => words_after(text, { reds: "your red ones:", took: "you took a ghost:" }),
+    why: (cell, from) => (from ? `${from} cannot go to ${cell}: ghosts go one step up, down, left or right, not onto your own.` : `No ghost of yours on ${cell} can move.`),
+  },
+  cheat: {
+    title: "Cheat", short: "Put cards down, and say what they are.",
+    says: cards,
+    sees: (text) => (text.startsWith("(") ? words_after(text, { puts: "other puts down", took: "you take", shown: "shown:" }) : cards(text)),
+    why: () => "You can put down cards that you hold, or answer a claim.",
+  },
+};
+
+const family = (string) => string.split(/[(:]/)[0];
+const words = (string) => GAMES[family(string)] ?? {};
+
+export const title = (string) => words(string).title ?? string;
+export const short = (string) => words(string).short ?? "";
+export const aim = (string, seat) => words(string).aim?.[seat] ?? "";
+export const seatName = (string, seat) => words(string).seats?.[seat] ?? `Player ${seat}`;
+export const says = (string, move) => words(string).says?.(move) ?? move;
+
+// What was seen: "(raise)" is what the other did.
+export function sees(string, text) {
+  const special = words(string).sees?.(text);
+  if (special) return special;
+  const done = /^\((.*)\)$/.exec(text)?.[1];
+  return done === undefined ? text : `other: ${says(string, done)}`;
+}
+
+// Options of a game string, for people: "4 × 3", "leak noisy".
+export function variant(string) {
+  const options = /\((.*)\)$/.exec(string)?.[1] ?? "";
+  const given = Object.fromEntries(options.split(",").filter(Boolean).map((part) => part.split("=")));
+  const size = given.rows && given.cols ? [`${given.rows} × ${given.cols}`] : given.width && given.height ? [`${given.width} × ${given.height}`] : [];
+  const rest = Object.entries(given).filter(([name]) => !["rows", "cols", "width", "height"].includes(name));
+  return [...size, ...rest.map(([name, value]) => (value === "true" ? name : `${name} ${value}`))].join(", ");
+}
+
+export function why(string, cell, from) {
+  return words(string).why?.(cell, from) ?? `${cell} is not a legal move here.`;
+}

@@ -1,0 +1,151 @@
+"""What a seat is told: a function of what it did and saw, of whether it is to move, and of nothing else.
+
+Two games that a player cannot tell apart give the same bytes here. So no number may count what was hidden (moves of the other that
+left no trace, draws of chance), and no reason may name it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from nebel.core.errors import IllegalMove
+from nebel.core.game import BaseGame
+from nebel.core.state import MOST_NAMED, State
+
+DID, SAW = "did", "saw"
+
+
+class Ending(NamedTuple):
+    """How a game ended before its rules ended it: by resignation, or because an agent could not go on."""
+
+    resigned: int | None = None
+    broken: str = ""
+
+    def __bool__(self) -> bool:
+        return self.resigned is not None or bool(self.broken)
+
+
+class Terms(NamedTuple):
+    """What was agreed on: whether moves are taken back freely, and whether both players are people."""
+
+    practice: bool
+    people: bool
+
+
+def events(state: State, seat: int) -> list[dict[str, str]]:
+    """What the seat did and saw, in order."""
+    found = []
+    for step in state.steps:
+        if step.turn == seat:
+            found.append({"kind": DID, "text": state.game.name_of_move(step.option)})
+        if step.seen[seat]:
+            found.append({"kind": SAW, "text": state.game.name_of_sight(step.seen[seat])})
+    return found
+
+
+def position(state: State, seat: int, ending: Ending, terms: Terms) -> dict[str, Any]:
+    """All that the seat is told of where the game is."""
+    over = state.over or bool(ending)
+    yours = not over and state.turn == seat
+    return {
+        "seat": seat,
+        "yours": yours,
+        "over": over,
+        "result": result(state, seat, ending) if over else None,
+        "view": state.view(seat),
+        "svg": state.svg(seat),
+        "events": events(state, seat),
+        "legal": state.legal() if yours else [],
+        "placing": placing(state.game, state, seat) if yours else None,
+        "undo": undo(state, seat, over, terms),
+    }
+
+
+def result(state: State, seat: int, ending: Ending) -> dict[str, Any]:
+    """The end, as the seat sees it: `score` is its own, None where the game was not played out."""
+    if ending.broken:
+        return {"by": "broken", "score": None, "text": ending.broken}
+    if ending.resigned is not None:
+        text = "You resigned." if ending.resigned == seat else "The other player resigned: you win."
+        return {"by": "resigned", "score": None, "text": text}
+    score = state.score() or 0.0
+    mine = score if seat == 0 else 0.0 - score
+    word = "You win" if mine > 0 else "You lose" if mine < 0 else "A draw"
+    return {"by": "rules", "score": mine, "text": f"{word}: {mine:+g}." if mine else "A draw."}
+
+
+def undo(state: State, seat: int, over: bool, terms: Terms) -> dict[str, Any]:
+    """Whether the seat's last move can be taken back, and why not."""
+    if not any(step.turn == seat for step in state.steps):
+        return {"allowed": False, "why": "You have not moved yet."}
+    if terms.people:
+        return {"allowed": False, "why": "The other player is a person: moves are not taken back."}
+    if terms.practice:
+        return {"allowed": over or state.turn == seat, "why": "" if over or state.turn == seat else "Wait for the other's move."}
+    if over:
+        return {"allowed": False, "why": "The game is over, and you have seen how it ends."}
+    if learnt := _learnt(state, seat):
+        return {"allowed": False, "why": f"You have learnt something since: {' '.join(learnt)}. A practice game would allow it."}
+    if state.turn != seat:
+        return {"allowed": False, "why": "Wait for the other's move."}
+    return {"allowed": True, "why": ""}
+
+
+def _learnt(state: State, seat: int) -> list[str]:
+    """What the seat has seen from its last move on."""
+    seen = []
+    for step in reversed(state.steps):
+        if step.seen[seat]:
+            seen.append(state.game.name_of_sight(step.seen[seat]))
+        if step.turn == seat:
+            break
+    return seen[::-1]
+
+
+def number(state: State, seat: int, move: str) -> int:
+    """The legal move of this name; the refusal speaks only of what the seat knows."""
+    for option in state.options():
+        if state.name(option) == move:
+            return option
+    legal = state.legal()
+    more = f" and {len(legal) - MOST_NAMED:,} more" if len(legal) > MOST_NAMED else ""
+    after = " ".join(event["text"] for event in events(state, seat))
+    where = f"after {after}" if after else "at the start"
+    raise IllegalMove(f"{move[:80]} is not legal {where}; legal: {' '.join(legal[:MOST_NAMED])}{more}")
+
+
+def placing(game: BaseGame, state: State, seat: int) -> dict[str, Any] | None:
+    """Where the seat has to choose the colours of its ghosts: which letter stands where, and how many are red."""
+    if game.name != "geister" or game.options.get("setup") != "chosen" or state.position[0].placed > seat:
+        return None
+    from nebel.games.geister_board import Board
+
+    width, height, ghosts, reds, buffer = (game.options[name] for name in ("width", "height", "ghosts", "reds", "buffer"))
+    board = Board(width, height, ghosts, ghosts // 2 if reds is None else reds, buffer)
+    homes = [{"letter": board.letter(i), "cell": board.cell_name(cell)} for i, cell in enumerate(board.homes)]
+    return {"homes": homes, "reds": board.reds}
+
+
+def past(state: State, seat: int, count: int) -> dict[str, Any]:
+    """The seat's view when it had done and seen the first `count` things."""
+    now = State(state.game)
+    for step in state.steps:
+        if len(events(now, seat)) >= count:
+            break
+        now.push(step.option)
+    return _seen(now, seat)
+
+
+def reveal(state: State, at: int) -> dict[str, Any]:
+    """The whole truth after `at` moves, chance's among them: for whoever has finished the game."""
+    names = state.moves()
+    moves = [{"by": step.turn, "text": name} for step, name in zip(state.steps, names, strict=True)]
+    now = State(state.game)
+    for step in state.steps[:at]:
+        now.push(step.option)
+    truth = {"view": now.view("truth"), "svg": now.svg("truth")}
+    return {"moves": moves, "at": len(now.steps), "truth": truth, "seats": [_seen(now, seat) for seat in (0, 1)]}
+
+
+def _seen(state: State, seat: int) -> dict[str, Any]:
+    return {"view": state.view(seat), "svg": state.svg(seat), "events": events(state, seat)}

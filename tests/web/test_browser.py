@@ -1,0 +1,267 @@
+"""The page in a real browser: whole games, the address, two people at one screen, the phone."""
+
+from __future__ import annotations
+
+import random
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import Serving
+
+KINDS = [
+    ("kuhn", "random"),
+    ("leduc", "random"),
+    ("liars_dice", "random"),
+    ("goofspiel", "random"),
+    ("cheat", "heuristic"),
+    ("dark_hex", "shipped/board-4x3.nebel"),
+    ("geister", "rush"),
+]
+
+
+def begin(page: Any, game: str, agent: str, **options: str) -> None:
+    """Fill in the form of a new game and begin it."""
+    page.goto("/")
+    page.get_by_label("Game", exact=True).select_option(game)
+    for name, value in options.items():
+        box = page.get_by_label(name, exact=True)
+        if not box.is_visible():
+            page.get_by_text("More options").click()
+        box.select_option(value) if box.evaluate("input => input.tagName") == "SELECT" else box.fill(value)
+    if agent in ("screen", "link"):
+        page.get_by_label("Against", exact=True).select_option(agent)
+    else:
+        choice = page.get_by_label("Which one")
+        choice.locator(f'option[value="{agent}"]').wait_for(state="attached")
+        choice.select_option(agent)
+    page.get_by_role("button", name="Begin").click()
+    page.locator(".table").wait_for()
+
+
+def settled(page: Any) -> str:
+    return str(page.locator(".status").inner_text())
+
+
+def play_out(page: Any, luck: random.Random) -> None:
+    """To the end, by clicks on the picture where it can be clicked, and by buttons."""
+    for _ in range(200):
+        page.locator(".table.yours, button:text-is('Reveal')").first.wait_for()
+        if not page.locator(".table.yours").count():
+            return
+        events = page.locator(".events li").count()
+        if page.locator(".placing").count():
+            page.get_by_role("button", name="Ready").click()
+        elif page.locator(".picture .can[data-cell]").count():
+            cells = page.locator(".picture .can[data-cell]")
+            cells.nth(luck.randrange(cells.count())).click()
+            if page.locator(".picture .from").count():
+                goals = page.locator(".picture .can[data-cell]")
+                goals.nth(luck.randrange(goals.count())).click()
+        else:
+            buttons = page.locator(".moves button")
+            buttons.nth(luck.randrange(buttons.count())).click()
+        page.locator(f".table:not(.yours), .events li:nth-child({events + 1})").first.wait_for()
+    raise AssertionError("the game does not end")
+
+
+@pytest.mark.parametrize(("game", "agent"), KINDS)
+def test_a_whole_game(page: Any, game: str, agent: str) -> None:
+    options = {"limit": "12", "setup": "chosen"} if game == "geister" else {}
+    begin(page, game, agent, **options)
+    play_out(page, random.Random(game))
+    assert any(word in settled(page) for word in ("You win", "You lose", "A draw"))
+    page.get_by_role("button", name="Reveal").click()
+    page.locator(".panels figure").nth(2).wait_for()
+    assert "/reveal/" in page.url
+    page.get_by_role("button", name="One back").click()
+    page.locator(".reveal .status").get_by_text("Move").first.wait_for()
+    page.keyboard.press("Escape")
+    with page.expect_download() as file:
+        page.get_by_role("button", name="Record").click()
+    record = Path(file.value.path()).read_text()
+    assert f'[Game "{game}' in record
+    page.get_by_role("button", name="New game").click()
+    page.get_by_text("Load a record").click()
+    page.get_by_label("or its text").fill(record)
+    page.get_by_role("button", name="Open").click()
+    page.get_by_role("button", name="Reveal").wait_for()
+
+
+def test_the_address_can_be_kept_and_shared(page: Any, browser: Any, server: Serving) -> None:
+    begin(page, "dark_hex", "random")
+    page.locator('[data-cell="b2"]').click()
+    page.locator(".table.yours .events li").first.wait_for()
+    page.reload()
+    page.locator(".table.yours .events li").first.wait_for()  # still at the board, still to move
+    page.locator('[data-cell="a1"]').click()
+    page.locator(".events li").nth(1).wait_for()
+    guest = browser.new_context(base_url=server.url).new_page()
+    guest.goto(page.url)
+    guest.locator(".events li").nth(1).wait_for()
+    assert guest.locator(".tag").inner_text() == "watching"
+    assert guest.locator(".moves").count() == 0
+    assert guest.get_by_role("button", name="Resign").count() == 0
+    page.get_by_role("button", name="To the start").click()
+    page.get_by_text("After 0 of").wait_for()
+    guest.goto(page.url)
+    guest.reload()
+    guest.get_by_text("After 0 of").wait_for()
+    bare = "/".join(page.url.split("/")[:-2])
+    guest.goto(bare)
+    guest.reload()
+    guest.get_by_text("This address alone shows nothing").wait_for()
+    guest.context.close()
+
+
+def test_two_people_at_one_screen(page: Any) -> None:
+    begin(page, "dark_hex", "screen")
+    page.get_by_role("button", name="I am Black").click()
+    page.locator('[data-cell="b2"]').click()
+    page.get_by_role("button", name="Hide the board").click()
+    assert page.locator(".picture").count() == 0
+    assert "b2" not in page.locator("main").inner_text()
+    page.get_by_role("button", name="I am White").click()
+    assert page.locator(".events li").count() == 0
+    page.locator('[data-cell="b2"]').click()
+    page.get_by_text("taken").first.wait_for()
+    page.locator('[data-cell="a1"]').click()
+    page.get_by_role("button", name="Hide the board").click()
+    page.get_by_role("button", name="I am Black").wait_for()
+    page.reload()
+    page.get_by_role("button", name="I am Black").click()
+    assert page.locator(".events li").all_inner_texts() == ["b2"]
+
+
+def test_a_person_elsewhere(page: Any, browser: Any, server: Serving) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto("/")
+    page.get_by_label("Game", exact=True).select_option("kuhn")
+    page.get_by_label("Against", exact=True).select_option("link")
+    page.get_by_label("Your seat").select_option("1")
+    page.get_by_role("button", name="Begin").click()
+    page.get_by_role("button", name="Invite").click()
+    other = browser.new_context(base_url=server.url).new_page()
+    invited = page.evaluate("navigator.clipboard.readText()")
+    other.goto(invited)
+    other.get_by_text("Your move").wait_for()
+    assert other.url != invited  # the key to play does not stay in the address
+    other.locator('[data-move="bet"]').click()
+    page.locator('[data-move="pass"]').click()
+    other.get_by_text("You win").wait_for()
+    page.get_by_text("You lose").wait_for()
+    other.context.close()
+
+
+def test_illegal_moves_are_explained(page: Any) -> None:
+    begin(page, "dark_hex", "random")
+    page.locator('[data-cell="b2"]').click()
+    page.locator(".table.yours .events li").first.wait_for()
+    page.locator('[data-cell="b2"]').click()
+    page.get_by_text("b2 is taken: a stone that you know of is there.").wait_for()
+    page.get_by_label("Type a move").fill("b2")
+    page.keyboard.press("Enter")
+    page.locator(".toast.error").get_by_text("b2 is taken").wait_for()
+    assert page.locator(".events li").count() == 1
+
+
+def test_undo_and_resign(page: Any) -> None:
+    begin(page, "dark_hex", "random")
+    page.locator('[data-cell="b2"]').click()
+    page.locator(".table.yours .events li").first.wait_for()
+    page.get_by_role("button", name="Undo").click()
+    page.get_by_text("Nothing yet.").wait_for()
+    page.get_by_role("button", name="Undo").click()
+    page.locator(".toast").get_by_text("You have not moved yet.").wait_for()
+    page.get_by_role("button", name="Resign").click()
+    page.get_by_role("button", name="Really resign?").click()
+    page.get_by_text("You resigned.").wait_for()
+
+
+def test_keyboard_alone(page: Any) -> None:
+    begin(page, "dark_hex", "random")
+    page.locator('[data-cell="a1"]').focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.dataset.cell") in ("a2", "b2")
+    page.keyboard.press("Enter")
+    page.locator(".events li").first.wait_for()
+    page.get_by_label("Type a move").fill("c4")
+    page.keyboard.press("Enter")
+    page.locator(".events li").nth(1).wait_for()
+
+
+def test_ghosts_are_placed_by_dragging(page: Any) -> None:
+    begin(page, "geister", "rush", setup="chosen")
+    page.get_by_role("button", name="Ready: red are EFGH").wait_for()
+    page.locator('[data-letter="A"]').drag_to(page.locator('[data-letter="H"]'))
+    page.get_by_role("button", name="Ready: red are AEFG").wait_for()
+    page.locator('[data-letter="B"]').click()
+    page.locator('[data-letter="G"]').click()
+    page.get_by_role("button", name="Ready: red are ABEF").click()
+    page.locator('.table.yours [data-cell="b2"]').drag_to(page.locator('[data-cell="b3"]'))
+    page.locator(".events").get_by_text("b2 → b3").wait_for()
+    assert page.locator(".events li").first.inner_text() == "ABEF"
+
+
+def test_phone(browser: Any, server: Serving) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, base_url=server.url)
+    page = context.new_page()
+    begin(page, "dark_hex", "random")
+    page.locator('[data-cell="b2"]').tap()
+    page.locator(".table.yours .events li").first.wait_for()
+    for address in (page.url, "/", "/api"):
+        page.goto(address)
+        page.locator("main h1").first.wait_for()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    context.close()
+
+
+def test_colours_can_be_switched(page: Any) -> None:
+    page.goto("/")
+    ground = "getComputedStyle(document.documentElement).backgroundColor"
+    light = page.evaluate(ground)
+    page.get_by_role("button", name="Switch to dark colours").click()
+    assert page.evaluate(ground) != light
+    page.reload()
+    page.get_by_role("button", name="Switch to light colours").wait_for()
+
+
+def test_the_first_paint_comes_soon(page: Any) -> None:
+    page.goto("/")
+    page.locator(".quick").first.wait_for()
+    paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+    print(f"first contentful paint after {paint:.0f} ms")
+    assert paint < 1000
+
+
+def test_a_server_that_was_killed_is_found_again(browser: Any, tmp_path: Path) -> None:
+    serving = Serving(tmp_path)
+    context = browser.new_context(base_url=serving.url)
+    page = context.new_page()
+    begin(page, "dark_hex", "random")
+    page.locator('[data-cell="b2"]').click()
+    page.locator(".table.yours .events li").first.wait_for()
+    port = serving.url.rstrip("/").rsplit(":", 1)[1]
+    serving.stop(signal.SIGKILL)
+    page.get_by_text("The connection is down").wait_for()
+    again = Serving(tmp_path, "--port", port)
+    try:
+        page.get_by_text("Your move").wait_for()
+        page.locator('[data-cell="a1"]').click()
+        page.locator(".events li").nth(1).wait_for()
+    finally:
+        context.close()
+        again.stop()
+
+
+def test_cards_are_put_down_by_clicks(page: Any) -> None:
+    begin(page, "cheat", "heuristic", starter="0")
+    cards = page.locator(".picture [data-part]")
+    cards.nth(0).click()
+    cards.nth(1).click()
+    both = "".join(cards.nth(i).get_attribute("data-part") for i in (0, 1))
+    page.get_by_role("button", name=f"Put down {both}").click()
+    page.locator('.events button[title="you did"]').first.wait_for()
