@@ -42,7 +42,7 @@ def test_what_is_drawn_comes_close_to_what_is_counted() -> None:
     mind: Any = Bluffer()
     state = nebel.game("kuhn").start().play("K Q bet")
     counted, drawn = believe(state, mind), dict.fromkeys(("K bet", "J bet"), 0.0)
-    for past, weight in by_drawing(Hidden(state.game, state, 1), mind, 1, 1000, 1):
+    for past, weight in by_drawing(Hidden(state.game, state, 1), mind.tendency, 1, 1000, 1):
         drawn[past.information(0)] += weight
     for text, share in counted.odds.items():
         assert drawn[text] / sum(drawn.values()) == pytest.approx(share, abs=0.05)
