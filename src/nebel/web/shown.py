@@ -36,13 +36,26 @@ def decision(subject: Subject, state: State) -> dict[str, Any]:
         "player": me,
         "after": state.moves_text(),
         "information": state.information(me),
-        "events": state.transcript(me),
+        "path": _path(state, me),
         "view": state.view(me),
         "svg": with_moves(state.svg(me), named(state.game, shares)),
         "moves": [{"move": state.name(move), "share": share} for move, share in shares.items()],
         "reach": subject.reach(state),
         "note": "" if knows else "The strategy does not know this state: it plays every move alike.",
     }
+
+
+def _path(state: State, me: int) -> list[dict[str, str]]:
+    """The player's decisions on the way, this one last: how to get to each, and what it did and saw since the one before."""
+    decisions, known, again = list[dict[str, str]](), 0, state.game.start()
+    for step in (*state.steps, None):
+        if again.turn == me:
+            words = again.transcript(me)
+            decisions.append({"after": again.moves_text(), "text": " ".join(words[known:])})
+            known = len(words)
+        if step is not None:
+            again.push(step.option)
+    return decisions
 
 
 def _known(agent: Agent, state: State) -> bool:
@@ -64,7 +77,7 @@ def belief(subject: Subject, state: State, truth: State | None = None) -> dict[s
     if state.game.name == "geister":
         return _colours(subject, state, truth)
     if not hides(state.game):
-        return {"by": "What may be hidden is known of games in rules only.", "exact": False, "secrets": [], "more": 0, "svg": None, "truth": None}
+        return _listed("What may be hidden is known of games in rules only.", False, {}, None, None)
     return stated(pasts(subject, state), state, truth)
 
 
