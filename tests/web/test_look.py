@@ -215,7 +215,9 @@ def test_pictures_with_shades_and_arrows() -> None:
     assert with_moves(svg, {"b1-a1": 0.25, "zz": 0.5}).count(">.250<") == 1
     assert with_shades(svg, {"b5": 0.5, "c5": 0.004}, "#c0392b").count(">&lt;1%<") == 1
     hexes = nebel.game("dark_hex:2x2").start().svg(0)
-    assert with_shades(hexes, {"a1": 1.0}, "#000").count(">100%<") == 1
+    shaded = with_shades(hexes, {"a1": 1.0, "b1": 0.0}, "#000")
+    assert shaded.count(">100%<") == shaded.count("fill-opacity") == 1
+    assert shaded.index("fill-opacity") < shaded.index(">a1<")  # below the names, above the cells
 
 
 def test_review(here: Local, folder: Path) -> None:
@@ -306,7 +308,7 @@ def test_in_the_browser(page: Any, folder: Path) -> None:
 
     page.goto("/#/look")
     page.get_by_role("button", name="2 × 2").click()
-    page.get_by_role("button", name="at the start").click()
+    page.get_by_role("button", name="nothing yet").first.click()
     page.locator(".belief svg").wait_for()
     page.locator(".board [data-cell='a1']").click()
     page.get_by_role("button", name="a1", exact=False).first.wait_for()

@@ -51,13 +51,14 @@ def with_shades(svg: str, shades: Mapping[str, float], colour: str) -> str:
     """The picture with cells shaded, the darker the likelier, each with its probability in percent."""
     root = ET.fromstring(svg)
     for cell in list(_cells(root)):
-        share = shades.get(cell.attrib["data-cell"])
-        if share is None:
+        share = shades.get(cell.attrib["data-cell"], 0.0)
+        if share <= 0.0:
             continue
-        shade = ET.SubElement(root, cell.tag, {name: value for name, value in cell.attrib.items() if name != "data-cell"})
-        shade.attrib |= {"fill": colour, "fill-opacity": f"{0.85 * share:.2f}"}
+        shade = ET.Element(cell.tag, {name: value for name, value in cell.attrib.items() if name != "data-cell"})
+        shade.attrib |= {"fill": colour, "fill-opacity": f"{0.15 + 0.75 * share:.2f}", "stroke": "none"}
+        root.insert(list(root).index(cell) + 1, shade)  # below what stands there
         x, y, size = _centre(cell)
-        _write(root, x, y + 0.42 * size, percent_text(share), 12, "#1c1c1c", halo=True)
+        _write(root, x, y + 0.4 * size, percent_text(share), 12, "#1c1c1c", halo=True)
     return ET.tostring(root, encoding="unicode")
 
 

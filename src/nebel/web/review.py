@@ -94,5 +94,6 @@ def _loss(subject: Subject, state: State, option: int, worth: dict[str, Any]) ->
     if guess is None:
         return {"kind": "none", "note": "No loss: games of this kind take too long to play on."}
     drawn = "" if games.exact else ", from hidden states that are drawn, too"
-    note = f"{worth['note']} An estimate by {guess.games} pairs of games played on{drawn}, with its 95 % interval."
+    width = "with its 95 % interval" if guess.error else "all of which ended alike, so how sure that is cannot be said"
+    note = f"{worth['note']} An estimate by {guess.games} pairs of games played on{drawn}, {width}."
     return {"kind": "estimate", "loss": guess.mean, "error": guess.error, "note": note}

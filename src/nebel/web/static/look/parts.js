@@ -32,8 +32,9 @@ export function belief({ by, secrets, more, svg, truth }, game, other) {
     return el("li", { class: text === truth ? "played" : "" }, el("span", { class: "name", text: says(game, text) }), el("span", { class: "track" }, fill), el("span", { class: "share", text: percent(share) }), el("span", { class: "value", text: text === truth ? "so it was" : "" }));
   };
   const rest = more ? el("p", { class: "note", text: `and ${more.toLocaleString("en")} more` }) : null;
+  const unlisted = truth && !secrets.some(({ text }) => text === truth) ? el("p", { text: `It was: ${says(game, truth)}` }) : null;
   return el("section", { class: "card belief" }, el("h2", { text: `What ${other} may hide` }), svg ? el("div", { class: "picture" }, picture(svg)) : null,
-    secrets.length ? el("ol", { class: "bars secrets" }, ...secrets.map(bar)) : null, rest, el("p", { class: "note", text: by }));
+    secrets.length ? el("ol", { class: "bars secrets" }, ...secrets.map(bar)) : null, rest, unlisted, el("p", { class: "note", text: by }));
 }
 
 export function waiting(text) {

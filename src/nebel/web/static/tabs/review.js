@@ -87,7 +87,7 @@ async function review(host, id, key, at, context) {
   return { move: () => false, leave: () => turn++ };
 }
 
-const lossText = (loss) => (loss.kind === "none" ? "not known" : loss.kind === "exact" ? (loss.loss > 5e-4 ? loss.loss.toFixed(3) : "0") : `${signed(loss.loss)} ± ${loss.error.toFixed(3)}`);
+const lossText = (loss) => (loss.kind === "none" ? "not known" : loss.kind === "exact" ? (loss.loss > 5e-4 ? loss.loss.toFixed(3) : "0") : `${signed(loss.loss)} ± ${loss.error ? loss.error.toFixed(3) : "?"}`);
 const lossClass = (loss) => (loss.kind === "none" ? "note" : loss.kind === "exact" ? (loss.loss > 5e-4 ? "bad" : "good") : loss.loss - loss.error > 0 ? "bad" : "");
 
 function total(losses, moves) {
