@@ -21,6 +21,7 @@ from nebel.solve.cfr import FullWidth
 from nebel.web.setup import Setup
 
 from .conftest import Local, Serving
+from .test_browser import begin, play_out
 from .test_play import play_on
 
 SOLVED = {"kuhn": "kuhn", "goofspiel": "goofspiel:3", "hex": "dark_hex:2x2", "leduc": "leduc"}
@@ -313,17 +314,8 @@ def test_in_the_browser(page: Any, folder: Path) -> None:
     page.locator(".board [data-cell='a1']").click()
     page.get_by_role("button", name="a1", exact=False).first.wait_for()
 
-    page.goto("/")
-    page.get_by_label("Game", exact=True).select_option("leduc")
-    choice = page.get_by_label("Which one")
-    choice.locator(f'option[value="{folder.name}/leduc.nebel"]').wait_for(state="attached")
-    choice.select_option(f"{folder.name}/leduc.nebel")
-    page.get_by_role("button", name="Begin").click()
-    while True:
-        page.locator(".table.yours, button:text-is('Review')").first.wait_for()
-        if page.get_by_role("button", name="Review").count():
-            break
-        page.locator(".moves button", has_text="call").click()
+    begin(page, "leduc", f"{folder.name}/leduc.nebel")
+    play_out(page, random.Random(1))
     page.get_by_role("button", name="Review").click()
     page.get_by_text("was lost, exactly").wait_for()
     page.get_by_text("so it was").wait_for()
