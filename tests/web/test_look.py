@@ -252,10 +252,10 @@ def test_playouts_come_close_to_exact_losses() -> None:
     """Calling a bet with a jack loses; by how much is plain: the other bets kings and queens, alike."""
     state = nebel.game("kuhn").start().play("K J bet")
     other = nebel.game("kuhn").start().play("Q J bet")
-    guess = playouts(Uniform(), [(state, 0.5), (other, 0.5)], state.options()[1], 4000, 60.0)
+    guess = playouts(Uniform(), [(state, 0.5), (other, 0.5)], state.options()[1], 1500, 60.0)
     assert guess is not None
     assert guess.mean == pytest.approx(0.5, abs=3 * guess.error / 1.96)  # -1.5 on average by the policy, -2 by the call
-    assert guess.error < 0.1
+    assert guess.error < 0.2
 
 
 def test_nothing_is_reviewed_before_the_end(here: Local) -> None:

@@ -83,6 +83,26 @@ def by_counting(hidden: Hidden, tendency: Tendency, me: int, key: int, error: fl
     return walk(0, 1.0)
 
 
+def by_merging(hidden: Hidden, tendency: Tendency, me: int, key: int) -> Iterator[tuple[State, float]]:
+    """Every hidden state with its weight, and one of the histories that lead there: for games that forget nothing in their states, and
+    another player who moves by the state alone. States in which several histories meet are gone through once."""
+    ways = hidden.ways
+    reach, games = np.zeros(len(ways.first) - 1), {0: hidden.game.start()}
+    reach[0] = 1.0
+    for node in range(len(reach)):
+        state = games.pop(node)
+        if ways.first[node] == ways.first[node + 1]:
+            if state.turn == me and state.key(me) == key:  # else a dead end
+                yield state, float(reach[node])
+            continue
+        odds = odds_of(state, tendency, me, 0.0)
+        for e in range(ways.first[node], ways.first[node + 1]):
+            child, move = int(ways.child[e]), int(ways.move[e])
+            reach[child] += reach[node] * odds[move]
+            if child not in games:
+                games[child] = state.copy().push(move)
+
+
 def by_drawing(hidden: Hidden, tendency: Tendency, me: int, count: int, seed: int) -> Iterator[tuple[State, float]]:
     """Histories drawn by the odds of chance, each weighted by how the other player would have moved."""
     rng = generator(seed)

@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from nebel.core.errors import BadSetting, TooLarge, UnknownInformationState
-from nebel.core.game import CHANCE, END, BaseGame, Game
+from nebel.core.game import CHANCE, END, BaseGame, Game, all_essential
 from nebel.core.rng import generator
 from nebel.core.state import State
 from nebel.judge.values import Values
 from nebel.match.agents import Agent, PolicyAgent
-from nebel.match.beliefs import ERROR, Tendency, by_counting, few, odds_of
+from nebel.match.beliefs import ERROR, Tendency, by_counting, by_merging, few, odds_of
 from nebel.match.thinkers import Thinker
 from nebel.policy.table import Policy
 from nebel.search.hidden import Hidden
 
 TREE = 2_000_000
 """Histories of a game whose values are computed exactly."""
-MOST_PASTS, MOST_DRAWN = 6000, 1000
-"""Histories that are gone through one by one, and so many that are drawn where there are too many."""
-MOST_OPEN, MOST_NEXT = 1500, 300
+MOST_PASTS, MOST_MERGED, MOST_DRAWN = 6000, 12_000, 1000
+"""Histories that are gone through one by one, states in which they meet, and histories that are drawn where there are too many."""
+MOST_OPEN, MOST_NEXT = 800, 300
 """Histories that are followed at a time from one decision to the next, and decisions that are listed."""
 KEPT = 3
 """Games whose values are kept."""
@@ -83,7 +83,8 @@ def pasts(subject: Subject, state: State) -> Pasts:
     """What may have happened, as the player to move sees it."""
     me, key = state.turn, state.key(state.turn)
     hidden = Hidden(state.game, state, me)
-    if not few(hidden, MOST_PASTS):
+    counted = few(hidden, MOST_PASTS)
+    if not counted and not _mergeable(subject, hidden):
         why = f"there are more than {MOST_PASTS:,} histories"
         games = hidden.beliefs(MOST_PASTS) if hidden.exact else []
         if sum(share for share, _ in games) > 1 - 1e-9:
@@ -94,13 +95,21 @@ def pasts(subject: Subject, state: State) -> Pasts:
     if tending is not None:
         tendency, by, error = tending
         try:
-            weighed = [(game.copy(), odds) for game, odds in by_counting(hidden, tendency, me, key, error)]
+            ways = by_counting(hidden, tendency, me, key, error) if counted else by_merging(hidden, tendency, me, key)
+            weighed = [(game.copy(), odds) for game, odds in ways]
             if sum(odds for _, odds in weighed) > 0.0:
                 return Pasts(_normal(weighed), by, True)
             why = "the strategy never leads here in the other seat"
         except UnknownInformationState:
             why = "the strategy does not know all states on the way"
-    return Pasts(_normal([(game.copy(), odds) for game, odds in by_counting(hidden, _anyhow, me, key, 0.0)]), CHANCE_ALONE, True, why)
+    ways = by_counting(hidden, _anyhow, me, key, 0.0) if counted else by_merging(hidden, _anyhow, me, key)
+    return Pasts(_normal([(game.copy(), odds) for game, odds in ways]), CHANCE_ALONE, True, why)
+
+
+def _mergeable(subject: Subject, hidden: Hidden) -> bool:
+    """Whether histories that meet can be weighted together: the policy goes by a glance, which no clue of the game clears."""
+    by_state = subject.policy is not None and subject.policy.recall in subject.game.glances and hidden.game.clues.essence is all_essential
+    return by_state and hidden.exact and len(hidden.ways.first) <= MOST_MERGED
 
 
 def _anyhow(state: State) -> dict[int, float]:

@@ -72,7 +72,7 @@ function strategy(host, agent, game, context) {
 
   function ways({ next, complete }) {
     const way = (one) => el("li", {}, el("button", { type: "button", onclick: () => at(one.after) }, el("span", { text: one.text || "nothing yet" }), one.share === null ? null : el("small", { text: ` ${percent(one.share)}` })));
-    const rest = complete ? null : el("p", { class: "note", text: "There are more: find them by what the player did and saw." });
+    const rest = complete ? null : el("p", { class: "note", text: "There may be more: find them by what the player did and saw." });
     return el("div", {}, el("ol", { class: "ways" }, ...next.map(way)), rest);
   }
 
