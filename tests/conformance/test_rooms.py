@@ -22,7 +22,7 @@ ALLOWED = {
     "learn": {"core", "policy", "judge", "solve", "search", "match", "learn"},
     "bench": {"core", "policy", "judge", "solve", "search", "learn", "bench"},
     "report": {"core", "report"},
-    "web": {"games", "core", "policy", "dark_hex", "judge", "solve", "search", "match", "report", "papers", "web"},
+    "web": {"games", "geister", "core", "policy", "dark_hex", "judge", "solve", "search", "match", "report", "papers", "web"},
     "papers": {"games", "geister", "core", "policy", "dark_hex", "judge", "solve", "search", "match", "learn", "report", "papers"},
 }
 

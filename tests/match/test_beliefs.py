@@ -12,7 +12,7 @@ import nebel
 from nebel.core.rng import generator
 from nebel.core.state import State
 from nebel.match.agents import read
-from nebel.match.beliefs import ERROR, believe, by_drawing
+from nebel.match.beliefs import ERROR, believe, by_counting, by_drawing, by_merging
 from nebel.match.thinkers import Thinker
 from nebel.search.hidden import Hidden
 
@@ -42,10 +42,29 @@ def test_what_is_drawn_comes_close_to_what_is_counted() -> None:
     mind: Any = Bluffer()
     state = nebel.game("kuhn").start().play("K Q bet")
     counted, drawn = believe(state, mind), dict.fromkeys(("K bet", "J bet"), 0.0)
-    for past, weight in by_drawing(Hidden(state.game, state, 1), mind, 1, 1000, 1):
+    for past, weight in by_drawing(Hidden(state.game, state, 1), mind.tendency, 1, 1000, 1):
         drawn[past.information(0)] += weight
     for text, share in counted.odds.items():
         assert drawn[text] / sum(drawn.values()) == pytest.approx(share, abs=0.05)
+
+
+def test_histories_that_meet_are_weighted_together() -> None:
+    """By a player who likes cells the better, the more it has discovered and the higher their numbers."""
+
+    def tendency(state: State) -> dict[int, float]:
+        taste = {move: 1.0 + move * int(state.position[0].met[state.turn]).bit_count() for move in state.options()}
+        return {move: weight / sum(taste.values()) for move, weight in taste.items()}
+
+    state = nebel.game("dark_hex:3x3").start().play("b2 b2 a1 a3 c3 c3 a2 b1")
+    assert state.turn == 0
+    hidden, key = Hidden(state.game, state, 0), state.key(0)
+    counted, merged = dict[tuple[int, ...], float](), dict[tuple[int, ...], float]()
+    for ways, weights in ((by_counting(hidden, tendency, 0, key, 0.0), counted), (by_merging(hidden, tendency, 0, key), merged)):
+        for past, weight in ways:
+            where = (*past.position[0].stones.tolist(), *past.position[0].met.tolist())
+            weights[where] = weights.get(where, 0.0) + weight
+    assert len(counted) > 20
+    assert merged == pytest.approx(counted)
 
 
 def test_a_belief_never_contradicts_what_was_seen() -> None:

@@ -7,7 +7,7 @@ are too many histories, some are drawn by the odds of chance alone (`search/hidd
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +24,9 @@ MOST = 2000
 ERROR = 0.01
 """How often the other player is taken to move at random."""
 
+Tendency = Callable[[State], dict[int, float]]
+"""How often the player to move would play what."""
+
 
 class Belief(NamedTuple):
     """By what the other player may have done and seen, the likeliest first."""
@@ -36,14 +39,19 @@ def believe(state: State, mind: Mind, most: int = MOST, seed: int = 1) -> Belief
     """What the player to move, who searched there, believes."""
     me = state.turn
     hidden = Hidden(state.game, state, me)
-    exact = hidden.exact and _histories(hidden.ways) <= most
+    exact = few(hidden, most)
     weights: dict[str, float] = {}
-    key = state.key(me)
-    for past, weight in by_counting(hidden, mind, me, key) if exact else by_drawing(hidden, mind, me, most, seed):
+    counted = exact and by_counting(hidden, mind.tendency, me, state.key(me))
+    for past, weight in counted or by_drawing(hidden, mind.tendency, me, most, seed):
         text = past.information(1 - me)
         weights[text] = weights.get(text, 0.0) + weight
     total = sum(weights.values())
     return Belief({text: weights[text] / total for text in sorted(weights, key=lambda text: -weights[text])}, exact)
+
+
+def few(hidden: Hidden, most: int = MOST) -> bool:
+    """Whether all histories can be gone through."""
+    return hidden.exact and _histories(hidden.ways) <= most
 
 
 def _histories(ways: Ways) -> int:
@@ -56,7 +64,7 @@ def _histories(ways: Ways) -> int:
     return int(min(count[0], 1e18))
 
 
-def by_counting(hidden: Hidden, mind: Mind, me: int, key: int) -> Iterator[tuple[State, float]]:
+def by_counting(hidden: Hidden, tendency: Tendency, me: int, key: int, error: float = ERROR) -> Iterator[tuple[State, float]]:
     """Every history in which `me` is in this information state, with its weight; the state is one that goes on changing."""
     ways, state = hidden.ways, hidden.game.start()
 
@@ -65,7 +73,7 @@ def by_counting(hidden: Hidden, mind: Mind, me: int, key: int) -> Iterator[tuple
             if state.turn == me and state.key(me) == key:  # else a dead end
                 yield state, weight
             return
-        odds = _odds(state, mind, me)
+        odds = odds_of(state, tendency, me, error)
         for e in range(ways.first[node], ways.first[node + 1]):
             move = int(ways.move[e])
             state.push(move)
@@ -75,7 +83,27 @@ def by_counting(hidden: Hidden, mind: Mind, me: int, key: int) -> Iterator[tuple
     return walk(0, 1.0)
 
 
-def by_drawing(hidden: Hidden, mind: Mind, me: int, count: int, seed: int) -> Iterator[tuple[State, float]]:
+def by_merging(hidden: Hidden, tendency: Tendency, me: int, key: int) -> Iterator[tuple[State, float]]:
+    """Every hidden state with its weight, and one of the histories that lead there: for games that forget nothing in their states, and
+    another player who moves by the state alone. States in which several histories meet are gone through once."""
+    ways = hidden.ways
+    reach, games = np.zeros(len(ways.first) - 1), {0: hidden.game.start()}
+    reach[0] = 1.0
+    for node in range(len(reach)):
+        state = games.pop(node)
+        if ways.first[node] == ways.first[node + 1]:
+            if state.turn == me and state.key(me) == key:  # else a dead end
+                yield state, float(reach[node])
+            continue
+        odds = odds_of(state, tendency, me, 0.0)
+        for e in range(ways.first[node], ways.first[node + 1]):
+            child, move = int(ways.child[e]), int(ways.move[e])
+            reach[child] += reach[node] * odds[move]
+            if child not in games:
+                games[child] = state.copy().push(move)
+
+
+def by_drawing(hidden: Hidden, tendency: Tendency, me: int, count: int, seed: int) -> Iterator[tuple[State, float]]:
     """Histories drawn by the odds of chance, each weighted by how the other player would have moved."""
     rng = generator(seed)
     for _ in range(count):
@@ -83,16 +111,16 @@ def by_drawing(hidden: Hidden, mind: Mind, me: int, count: int, seed: int) -> It
         past = hidden.game.start()
         for step in drawn.steps:
             if step.turn == 1 - me:
-                weight *= _odds(past, mind, me)[step.option]
+                weight *= odds_of(past, tendency, me)[step.option]
             past.push(step.option)
         yield drawn, weight
 
 
-def _odds(state: State, mind: Mind, me: int) -> dict[int, float]:
+def odds_of(state: State, tendency: Tendency, me: int, error: float = ERROR) -> dict[int, float]:
     """How often each option would be taken here; what `me` did is certain."""
     options = state.options()
     if state.turn == CHANCE:
         return dict(zip(options, state.odds(), strict=True))
     if state.turn == me:
         return dict.fromkeys(options, 1.0)
-    return {move: ERROR / len(options) + (1 - ERROR) * share for move, share in mind.tendency(state).items()}
+    return {move: error / len(options) + (1 - error) * share for move, share in tendency(state).items()}

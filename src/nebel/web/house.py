@@ -8,6 +8,7 @@ from fastapi import Depends
 from starlette.requests import HTTPConnection
 
 from nebel.web.hall import Hall
+from nebel.web.inside import Study
 from nebel.web.setup import Setup
 from nebel.web.shelf import Shelf
 from nebel.web.store import Store
@@ -23,11 +24,13 @@ class House:
     store     where they are kept
     loaders   threads for reading files and other work of some seconds: `await house.loaders.run(function, *args)`
     thinkers  threads in which agents think about their moves
+    lookers   the one thread in which strategies are looked into and games reviewed, with what it knows already in `study`
     """
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
         self.loaders, self.thinkers = Workers(LOADERS, "load"), Workers(THINKERS, "think")
+        self.lookers, self.study = Workers(1, "look"), Study()
         self.shelf = Shelf(setup)
         self.store = Store(setup.db)
         self.hall = Hall(self.shelf, self.store, self.loaders, self.thinkers)

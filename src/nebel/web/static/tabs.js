@@ -1,4 +1,6 @@
 // The parts of the page, in the order of their tabs. A part is a module in tabs/; router.js says what it exports.
+import * as look from "./tabs/look.js";
 import * as play from "./tabs/play.js";
+import * as review from "./tabs/review.js";
 
-export const TABS = [play];
+export const TABS = [play, look, review];

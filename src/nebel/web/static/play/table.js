@@ -4,6 +4,7 @@
 import { get, live } from "../api.js";
 import { makeBoard } from "../board.js";
 import { download, el } from "../dom.js";
+import { address } from "../router.js";
 import { careful, complain, toast } from "../toast.js";
 import { aim, says, seatName, sees, title, variant, why } from "./phrases.js";
 import { placing } from "./placing.js";
@@ -156,6 +157,7 @@ export async function table(host, [id, key, ...rest], context) {
     if (!now.watching) button("Undo", () => (now.undo.allowed ? act({ do: "undo" }) : toast(now.undo.why)), now.undo.allowed ? {} : { class: "off", title: now.undo.why });
     if (!now.over && !now.watching) button("Resign", () => confirmed(buttons, "Resign") && act({ do: "resign" }));
     if (now.over) button("Reveal", openReveal, { class: "main" });
+    if (now.over) button("Review", () => (location.hash = address("review", id, seats[shown].watch)), { title: "Your moves beside a strategy's" });
     if (now.over) button("Record", careful(async () => download(`${id}.txt`, await get(`/play/${id}/record`, { key: seats[shown].key }))));
     button("Share", careful(share), { title: "Copies an address that shows what you see, and cannot move" });
     const invite = now.over ? null : inviteOf(id);

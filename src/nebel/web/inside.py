@@ -1,0 +1,201 @@
+"""What a strategy plays where, what it is worth there, and what its opponent may hide: for looking inside and for reviews."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from nebel.core.errors import BadSetting, TooLarge, UnknownInformationState
+from nebel.core.game import CHANCE, END, BaseGame, Game, all_essential
+from nebel.core.rng import generator
+from nebel.core.state import State
+from nebel.judge.values import Values
+from nebel.match.agents import Agent, PolicyAgent
+from nebel.match.beliefs import ERROR, Tendency, by_counting, by_merging, few, odds_of
+from nebel.match.thinkers import Thinker
+from nebel.policy.table import Policy
+from nebel.search.hidden import Hidden
+
+TREE = 2_000_000
+"""Histories of a game whose values are computed exactly."""
+MOST_PASTS, MOST_MERGED, MOST_DRAWN = 6000, 12_000, 1000
+"""Histories that are gone through one by one, states in which they meet, and histories that are drawn where there are too many."""
+MOST_OPEN, MOST_NEXT = 800, 300
+"""Histories that are followed at a time from one decision to the next, and decisions that are listed."""
+KEPT = 3
+"""Games whose values are kept."""
+
+POLICY, SEARCH, CHANCE_ALONE = "policy", "search", "chance"
+
+
+class Subject:
+    """Whoever is looked into, at one game. Policies say what they play everywhere; those who think have to think first."""
+
+    def __init__(self, agent: Agent, game: BaseGame) -> None:
+        self.agent, self.game = agent, game
+        self.policy: Policy | None = agent.policy if isinstance(agent, PolicyAgent) else None
+
+    def shares(self, state: State) -> dict[int, float]:
+        """How often it plays each legal move here."""
+        options = state.options()
+        if len(options) == 1:
+            return {options[0]: 1.0}
+        if isinstance(self.agent, Thinker) and state.turn not in self.agent.minds:
+            self.agent.think(state, generator(1))
+        found = self.agent.shares(state)
+        if found is None:
+            raise BadSetting(f"{self.agent.name} does not say how often it would play what; look into a policy or a search")
+        return found
+
+    def tendency(self, state: State) -> tuple[Tendency, str, float] | None:
+        """How the other of the player to move is taken to play, who says so, and how often it errs."""
+        if self.policy is not None:
+            return self.policy.probabilities, POLICY, 0.0
+        mind = self.agent.minds.get(state.turn) if isinstance(self.agent, Thinker) else None
+        return (mind.tendency, SEARCH, ERROR) if mind else None
+
+    def reach(self, state: State) -> float | None:
+        """How often the player to move, by its own moves alone, comes here; None: it has not thought about them."""
+        if self.policy is None:
+            return None
+        share, again = 1.0, self.game.start()
+        for step in state.steps:
+            if step.turn == state.turn:
+                share *= self.policy.probabilities(again).get(step.option, 0.0)
+            again.push(step.option)
+        return share
+
+
+class Pasts(NamedTuple):
+    """Games that the player to move cannot tell apart, with odds that sum to 1.
+
+    by     by whose moves they are weighted: POLICY, SEARCH or CHANCE_ALONE
+    exact  whether they are all there
+    why    where they are not weighted by the other's moves: the reason
+    """
+
+    games: list[tuple[State, float]]
+    by: str
+    exact: bool
+    why: str = ""
+
+
+def pasts(subject: Subject, state: State) -> Pasts:
+    """What may have happened, as the player to move sees it."""
+    me, key = state.turn, state.key(state.turn)
+    hidden = Hidden(state.game, state, me)
+    counted = few(hidden, MOST_PASTS)
+    if not counted and not _mergeable(subject, hidden):
+        why = f"there are more than {MOST_PASTS:,} histories"
+        games = hidden.beliefs(MOST_PASTS) if hidden.exact else []
+        if sum(share for share, _ in games) > 1 - 1e-9:
+            return Pasts([(game, share) for share, game in games], CHANCE_ALONE, True, why)
+        rng = generator(1)
+        return Pasts([(hidden.sample(rng), 1 / MOST_DRAWN) for _ in range(MOST_DRAWN)], CHANCE_ALONE, False, why)
+    tending, why = subject.tendency(state), "the strategy has nothing to say of the other player"
+    if tending is not None:
+        tendency, by, error = tending
+        try:
+            ways = by_counting(hidden, tendency, me, key, error) if counted else by_merging(hidden, tendency, me, key)
+            weighed = [(game.copy(), odds) for game, odds in ways]
+            if sum(odds for _, odds in weighed) > 0.0:
+                return Pasts(_normal(weighed), by, True)
+            why = "the strategy never leads here in the other seat"
+        except UnknownInformationState:
+            why = "the strategy does not know all states on the way"
+    ways = by_counting(hidden, _anyhow, me, key, 0.0) if counted else by_merging(hidden, _anyhow, me, key)
+    return Pasts(_normal([(game.copy(), odds) for game, odds in ways]), CHANCE_ALONE, True, why)
+
+
+def _mergeable(subject: Subject, hidden: Hidden) -> bool:
+    """Whether histories that meet can be weighted together: the policy goes by a glance, which no clue of the game clears."""
+    by_state = subject.policy is not None and subject.policy.recall in subject.game.glances and hidden.game.clues.essence is all_essential
+    return by_state and hidden.exact and len(hidden.ways.first) <= MOST_MERGED
+
+
+def _anyhow(state: State) -> dict[int, float]:
+    return dict.fromkeys(state.options(), 1.0)
+
+
+def _normal(games: list[tuple[State, float]]) -> list[tuple[State, float]]:
+    total = sum(weight for _, weight in games)
+    return [(game, weight / total) for game, weight in games]
+
+
+class Next(NamedTuple):
+    """A decision that may come next: what was seen until then, a game that leads there, and how likely it is, if that is known."""
+
+    text: str
+    state: State
+    share: float | None
+
+
+def onward(subject: Subject, player: int, begin: Pasts, move: int | None) -> tuple[list[Next], bool]:
+    """Where `player` may have to decide next, after a move or from the start; False: that may not be all."""
+    begun = len(begin.games[0][0].transcript(player))
+    going = [(game.copy().push(move) if move is not None else game, odds) for game, odds in begin.games]
+    found, complete, weighed = dict[str, list[tuple[State, float]]](), begin.exact, begin.by == POLICY
+
+    def tendency(state: State) -> dict[int, float]:
+        nonlocal weighed
+        try:
+            if weighed and subject.policy is not None:
+                return subject.policy.probabilities(state)
+        except UnknownInformationState:
+            weighed = False
+        return _anyhow(state)
+
+    while going:
+        after: dict[str, list[tuple[State, float]]] = {}
+        for game, odds in going:
+            if game.turn == player:
+                found.setdefault(" ".join(game.transcript(player)[begun:]), []).append((game, odds))
+            elif game.turn != END:
+                shares = odds_of(game, tendency, player, 0.0)
+                for option in game.options():
+                    child = game.copy().push(option)
+                    after.setdefault(" ".join(child.transcript(player)), []).append((child, odds * shares[option]))
+        room = max(1, MOST_OPEN // max(1, len(after)))
+        complete = complete and all(len(games) <= room for games in after.values())
+        going = [pair for games in after.values() for pair in games[:room]]
+    total = sum(odds for games in found.values() for _, odds in games)
+    counted = complete and total > 0.0 and (weighed or _chance_only(begin, found))
+    listed = [Next(text, games[0][0], sum(odds for _, odds in games) / total if counted else None) for text, games in found.items()]
+    return listed[:MOST_NEXT], complete and len(listed) <= MOST_NEXT
+
+
+def _chance_only(begin: Pasts, found: dict[str, list[tuple[State, float]]]) -> bool:
+    """Whether nobody but chance decided which of these came."""
+    length = len(begin.games[0][0].steps)
+    return all(step.turn == CHANCE for games in found.values() for game, _ in games for step in game.steps[length + 1 :])
+
+
+class Study:
+    """Values of strategies, computed once: for one thread."""
+
+    def __init__(self) -> None:
+        self._values: dict[tuple[str, str, str], Values] = {}
+
+    def values(self, subject: Subject) -> Values:
+        """Exact ones, or the reason why there are none."""
+        if subject.policy is None:
+            raise BadSetting(f"{subject.agent.name} is no policy: what its moves are worth is not known")
+        name = subject.agent.name, subject.game.string, subject.agent.digest
+        if name not in self._values:
+            self._values[name] = _values(subject.game, subject.policy)
+            for old in list(self._values)[:-KEPT]:
+                del self._values[old]
+        return self._values[name]
+
+
+def _values(game: BaseGame, policy: Policy) -> Values:
+    from nebel.core.tree import grow, measure
+
+    if not measure(game, TREE).complete:
+        raise TooLarge(f"{game.string} has more than {TREE:,} histories: too many for exact values")
+    tree = grow(game, policy.recall, TREE)
+    return Values(tree, policy.on_tree(tree).strategies)
+
+
+def hides(game: BaseGame) -> bool:
+    """Whether what may be hidden can be found out: the game is in rules."""
+    return isinstance(game, Game)

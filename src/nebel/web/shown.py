@@ -1,0 +1,123 @@
+"""A decision as the page shows it: moves on the board, their values, and what the other may hide as shades."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nebel.core.errors import Problem, UnknownInformationState
+from nebel.core.game import CHANCE
+from nebel.core.state import State
+from nebel.games.geister import SETUP
+from nebel.geister.belief import ERROR, believe, board_of
+from nebel.match.agents import Agent
+from nebel.match.secrets import hidden_cells, secret
+from nebel.policy.listing import named, to_move
+from nebel.report.boards import with_moves, with_shades
+from nebel.web.inside import CHANCE_ALONE, POLICY, SEARCH, Pasts, Study, Subject, hides, pasts
+
+MOST_SECRETS = 40
+"""Listed, the likeliest first."""
+STONES, RED = "#3d5a80", "#c0392b"
+
+BY = {
+    POLICY: "By the strategy that is looked into: chance, and how often it would have moved so in the other seat.",
+    SEARCH: f"By the search: chance, and how often it has the other move so, who errs in {100 * ERROR:g} % of all moves.",
+    CHANCE_ALONE: "By the odds of chance alone, as if the other moved anyhow",
+}
+
+
+def decision(subject: Subject, state: State) -> dict[str, Any]:
+    """What the player to move knows, and what the strategy plays there."""
+    me = to_move(state)
+    shares = subject.shares(state)
+    knows = _known(subject.agent, state)
+    return {
+        "player": me,
+        "after": state.moves_text(),
+        "information": state.information(me),
+        "path": _path(state, me),
+        "view": state.view(me),
+        "svg": with_moves(state.svg(me), named(state.game, shares)),
+        "moves": [{"move": state.name(move), "share": share} for move, share in shares.items()],
+        "reach": subject.reach(state),
+        "note": "" if knows else "The strategy does not know this state: it plays every move alike.",
+    }
+
+
+def _path(state: State, me: int) -> list[dict[str, str]]:
+    """The player's decisions on the way, this one last: how to get to each, and what it did and saw since the one before."""
+    decisions, known, again = list[dict[str, str]](), 0, state.game.start()
+    for step in (*state.steps, None):
+        if again.turn == me:
+            words = again.transcript(me)
+            decisions.append({"after": again.moves_text(), "text": " ".join(words[known:])})
+            known = len(words)
+        if step is not None:
+            again.push(step.option)
+    return decisions
+
+
+def _known(agent: Agent, state: State) -> bool:
+    return len(state.options()) == 1 or agent.knows(state)
+
+
+def worth(study: Study, subject: Subject, state: State) -> dict[str, Any]:
+    """What each move is worth, where that can be computed."""
+    try:
+        found = study.values(subject).at(state)
+    except Problem as problem:
+        return {"value": None, "moves": {}, "note": f"No values: {problem}."}
+    note = "" if found.met else "The strategy of the other player never leads here: histories count by chance alone."
+    return {"value": found.value, "moves": named(state.game, found.moves), "note": note}
+
+
+def belief(subject: Subject, state: State, truth: State | None = None) -> dict[str, Any]:
+    """What the other may hide from the player to move; `truth`: what it did hide, once that may be said."""
+    if state.game.name == "geister":
+        return _colours(subject, state, truth)
+    if not hides(state.game):
+        return _listed("What may be hidden is known of games in rules only.", False, {}, None, None)
+    return stated(pasts(subject, state), state, truth)
+
+
+def stated(found: Pasts, state: State, truth: State | None = None) -> dict[str, Any]:
+    me, odds, cells = state.turn, dict[str, float](), dict[str, float]()
+    for game, share in found.games:
+        text = secret(game, me)
+        odds[text] = odds.get(text, 0.0) + share
+        for cell in hidden_cells(game, me) or []:
+            cells[cell] = cells.get(cell, 0.0) + share
+    exact = "Exact" if found.exact else f"An estimate from {len(found.games):,} games drawn at random"
+    by = BY[found.by] + (f": {found.why}." if found.why else "")
+    board = hidden_cells(state, me) is not None
+    shades = {name: min(1.0, cells.get(name, 0.0)) for name in state.legal()} if board else {}
+    svg = with_shades(state.svg(me), shades, STONES) if board else None
+    return _listed(f"{exact}. {by}", found.exact, odds, svg, secret(truth, me) if truth else None)
+
+
+def _listed(by: str, exact: bool, odds: Mapping[str, float], svg: str | None, truth: str | None) -> dict[str, Any]:
+    likely = sorted(((text, share) for text, share in odds.items() if share > 0.0), key=lambda pair: -pair[1])
+    secrets = [{"text": text, "share": min(1.0, share)} for text, share in likely[:MOST_SECRETS]]
+    return {"by": by, "exact": exact, "secrets": secrets, "more": max(0, len(likely) - MOST_SECRETS), "svg": svg, "truth": truth}
+
+
+def _colours(subject: Subject, state: State, truth: State | None) -> dict[str, Any]:
+    me, board, policy = state.turn, board_of(state.game), subject.policy
+    by = f"Exact. {BY[POLICY]} It is taken to err in {100 * ERROR:g} % of its moves."
+    try:
+        found = believe(state, me, policy=policy)
+    except UnknownInformationState:
+        policy, found = None, believe(state, me)
+    if policy is None:
+        by = f"Exact. {BY[CHANCE_ALONE]}: the strategy does not say how the other moved."
+    there = {board.cell_name(board.cells - 1 - ghost.cell): ghost.red for ghost in found.ghosts if ghost.cell is not None}
+    odds = {f"red: {letters}": share for letters, share in found.odds.items()}
+    said = None if truth is None else f"red: {board.letters(_colouring(truth, 1 - me, 4 * board.cells))}"
+    return _listed(by, True, odds, with_shades(state.svg(me), there, RED), said)
+
+
+def _colouring(state: State, player: int, placing: int) -> int:
+    """Which colouring the player began with: dealt, or chosen by a move from `placing` on."""
+    dealt = [step.seen[player] - SETUP for step in state.steps if step.turn == CHANCE and step.seen[player] >= SETUP]
+    return dealt[0] if dealt else next(step.option - placing for step in state.steps if step.turn == player)
