@@ -11,7 +11,7 @@ from nebel.core.game import Game
 from nebel.core.recall import PERFECT
 from nebel.core.registry import load
 from nebel.policy.hex_table import BOARD, Path_, board_key, memory_key, position
-from nebel.policy.strategy import Terrain
+from nebel.policy.terrain import Terrain
 from nebel.policy.syntax import number_text
 
 Shares = dict[int, Fraction]
