@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -89,6 +89,10 @@ class Builder:
         open_ = self._walk.open
         return [state for state in open_ if state not in self._later] + [state for state in self._later if state in open_]
 
+    def reached(self) -> Collection[Seen]:
+        """All that the strategy can come to by its answers."""
+        return self._walk.ways.keys()
+
     def answered(self) -> dict[Seen, Answer]:
         """What the strategy can come to and has an answer for."""
         return {state: self._answers[state] for state in self._walk.ways if state in self._answers}
@@ -130,8 +134,8 @@ class Builder:
 
     def replace(self, answers: Step) -> None:
         """Let these be all answers, in one step."""
-        gone = dict.fromkeys((state for state in self._answers if state not in answers), OPEN)
-        self._push({state: answer for state, answer in answers.items() if self._answers.get(state) != answer} | gone)
+        step: Step = {state: OPEN for state in self._answers if state not in answers}
+        self._push(step | {state: answer for state, answer in answers.items() if self._answers.get(state) != answer})
 
     def complete(self, state: Seen | None = None, seed: int | None = None, most: int = MOST_STATES) -> None:
         """Random completion of a state and of what is open after it; without a state, of all that is open.
@@ -266,7 +270,8 @@ class Builder:
             made = cls(facts["game"], PLAYERS[facts["player"]], facts["recall"], bool(facts["isomorphic"]))
             for written in facts["steps"]:
                 states = [(made.states.read(name), text) for name, text in written.items()]
-                made._steps.append({state: text if text in (ROAM, OPEN) else made.states.read_shares(state, text) for state, text in states})
+                signs = (ROAM, OPEN)
+                made._steps.append({state: text if text in signs else made.states.read_shares(state, text) for state, text in states})
         except (KeyError, TypeError, AttributeError) as error:
             raise BadFile(f"a strategy in the making, but damaged: {error!r}") from error
         made._recount()

@@ -8,6 +8,7 @@ from fastapi import Depends
 from starlette.requests import HTTPConnection
 
 from nebel.web.hall import Hall
+from nebel.web.matches import Matches
 from nebel.web.setup import Setup
 from nebel.web.shelf import Shelf
 from nebel.web.store import Store
@@ -23,6 +24,8 @@ class House:
     store     where they are kept
     loaders   threads for reading files and other work of some seconds: `await house.loaders.run(function, *args)`
     thinkers  threads in which agents think about their moves
+    builders  a thread for steps of strategies that are built, and judges one for their guarantees
+    arena     matches, played in a thread of their own
     """
 
     def __init__(self, setup: Setup) -> None:
@@ -31,6 +34,8 @@ class House:
         self.shelf = Shelf(setup)
         self.store = Store(setup.db)
         self.hall = Hall(self.shelf, self.store, self.loaders, self.thinkers)
+        self.builders, self.judges = Workers(1, "build"), Workers(1, "judge")
+        self.arena = Matches(self.shelf)
 
 
 def _house(connection: HTTPConnection) -> House:
