@@ -1,4 +1,7 @@
 // The parts of the page, in the order of their tabs. A part is a module in tabs/; router.js says what it exports.
+import * as arena from "./tabs/arena.js";
+import * as build from "./tabs/build.js";
 import * as play from "./tabs/play.js";
+import * as runs from "./tabs/runs.js";
 
-export const TABS = [play];
+export const TABS = [play, build, arena, runs];
