@@ -11,13 +11,15 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from nebel.core.errors import BadSetting, Problem, TooLarge
+from nebel.core.recall import PERFECT
+from nebel.judge.guarantee import guarantee
 from nebel.judge.unfinished import guarantee_so_far
 from nebel.policy.builder import Builder
 from nebel.policy.io import save_policy
 from nebel.policy.notation import parse
 from nebel.policy.reading import read_answers
 from nebel.policy.states import Seen
-from nebel.policy.strategy import SHIPPED, shipped
+from nebel.policy.strategy import SHIPPED, follow, shipped
 from nebel.policy.syntax import PLAYERS, BadStrategy, StrategyText
 from nebel.web.house import Here
 from nebel.web.shelf import Shelf
@@ -134,11 +136,20 @@ class View(BaseModel):
 
 
 class Wins(BaseModel):
-    """How often the strategy wins at least, what is open counting as lost."""
+    """How often the strategy wins at least, what is open counting as lost; None, and why, if that takes too long to find."""
 
-    wins: float
-    beliefs: int
+    wins: float | None
     open: int
+    why: str = ""
+
+
+class Reading(BaseModel):
+    """The strategy that a text tells of; or what is wrong with the text, and where."""
+
+    view: View | None
+    error: str = ""
+    line: int | None = None
+    column: int | None = None
 
 
 def _builder(shelf: Shelf, work: dict[str, Any]) -> Builder:
@@ -247,12 +258,19 @@ def _with_text(builder: Builder | None, text: str, recall: str) -> Builder:
     return builder
 
 
+def _reading(shelf: Shelf, asked: Notation) -> Reading:
+    builder = _builder(shelf, asked.work)
+    try:
+        return Reading(view=_view(_with_text(builder, asked.text, builder.states.recall)))
+    except BadStrategy as wrong:
+        line, column = wrong.at or (None, None)
+        return Reading(view=None, error=str(wrong), line=line, column=column)
+
+
 def _do(shelf: Shelf, asked: Work) -> View:
     builder = _builder(shelf, asked.work)
     at = asked.at
     state = _named(builder, at) if at else builder.current
-    if isinstance(asked, Notation):
-        return _view(_with_text(builder, asked.text, builder.states.recall))
     if isinstance(asked, Mirror):
         builder.isomorphic = asked.isomorphic
         return _view(builder, at)
@@ -287,8 +305,15 @@ def _found(shelf: Shelf, asked: Search) -> list[Line]:
 
 def _wins(shelf: Shelf, asked: Judge) -> Wins:
     builder = _builder(shelf, asked.work)
-    found = guarantee_so_far(builder, QUICKLY if asked.quickly else MOST_BELIEFS)
-    return Wins(wins=found.wins, beliefs=found.beliefs, open=len(builder.open_states()))
+    most, open_ = QUICKLY if asked.quickly else MOST_BELIEFS, len(builder.open_states())
+    try:
+        if builder.is_complete and builder.states.recall == PERFECT and not builder.states.abrupt:
+            found = guarantee(follow(parse(builder.to_notation(MOST_ANSWERS))), most)  # ways on that are alike are searched once there
+        else:
+            found = guarantee_so_far(builder, most)
+    except TooLarge as problem:
+        return Wins(wins=None, open=open_, why=str(problem))
+    return Wins(wins=found.wins, open=open_)
 
 
 def _policy(shelf: Shelf, asked: Work) -> bytes:
@@ -330,8 +355,8 @@ async def complete(asked: Complete, house: Here) -> View:
 
 
 @router.post("/notation", summary="Let a text in notation be the whole strategy")
-async def notation(asked: Notation, house: Here) -> View:
-    return await house.builders.run(_do, house.shelf, asked)
+async def notation(asked: Notation, house: Here) -> Reading:
+    return await house.builders.run(_reading, house.shelf, asked)
 
 
 @router.post("/mirror", summary="Answer the turned board along, or not")
@@ -350,7 +375,7 @@ async def find(asked: Search, house: Here) -> list[Line]:
 
 
 @router.post("/guarantee", summary="How often the strategy wins at least, exactly")
-async def guarantee(asked: Judge, house: Here) -> Wins:
+async def wins(asked: Judge, house: Here) -> Wins:
     return await (house.builders if asked.quickly else house.judges).run(_wins, house.shelf, asked)
 
 

@@ -134,6 +134,9 @@ def _curves(root: Path, names: list[str], x: str, y: str, log: tuple[bool, bool]
     series = {name: [(row[x], row[y]) for row in told if x in row and y in row] for name, told in rows.items()}
     if not any(series.values()):
         raise BadSetting(f"no line of {' or '.join(names)} tells both {x[:40]!r} and {y[:40]!r}")
+    for axis, metric, place in ((log[0], x, 0), (log[1], y, 1)):
+        if axis and not any(point[place] > 0 for points in series.values() for point in points):
+            raise BadSetting(f"{metric} is never above 0: a logarithmic axis does not show it; take a linear one")
     drawn = {name: _thinned(points) for name, points in series.items()}
     latest: dict[str, dict[str, float]] = {}
     for name, told in rows.items():

@@ -15,11 +15,13 @@ export async function form(context) {
   const add = el("button", { type: "button", text: "Add", onclick: () => put(another.value.trim()) });
   const games = el("input", { type: "number", min: 1, max: 1_000_000, value: 1000, required: true });
   const seed = el("input", { type: "number", min: 0, value: 1, required: true });
-  let asking = 0;
+  let asking = 0, listed = null;
 
   function put(text) {
     if (!text) return;
-    agents.append(row({ text, about: "", game: null }, true));
+    const made = row({ text, about: "", game: null }, true);
+    made.classList.add("added");
+    agents.append(made);
     another.value = "";
   }
 
@@ -29,17 +31,20 @@ export async function form(context) {
   }
 
   async function list() {
+    if (listed === game.value.trim()) return;
+    listed = game.value.trim();
     const mine = ++asking;
     let found = [];
     wrong.hidden = true;
     try {
-      found = await get("/agents", { game: game.value.trim() });
+      found = await get("/agents", { game: listed });
     } catch (error) {
       if (mine === asking) [wrong.hidden, wrong.textContent] = [false, error.message];
     }
     if (mine !== asking) return;
     const quick = found.filter((agent) => !agent.text.endsWith(":1s"));
-    agents.replaceChildren(...quick.map((agent) => row(agent, agent.text === "random" || quick.indexOf(agent) === 0)));
+    const added = [...agents.querySelectorAll(".added")];
+    agents.replaceChildren(...quick.map((agent) => row(agent, agent.text === "random" || quick.indexOf(agent) === 0)), ...added);
   }
 
   const submit = careful(async (event) => {

@@ -28,18 +28,27 @@ export function desk(first, leave) {
   const rest = el("button", { type: "button", text: "Complete all that is open", onclick: careful(() => complete(true)) });
   const mirror = el("input", { type: "checkbox", onchange: careful(() => step("/build/mirror", { isomorphic: mirror.checked })) });
   const judged = guarantee(() => view);
-  const text = notation((written) => step("/build/notation", { text: written }, true));
+  const text = notation(write);
   const search = el("input", { type: "search", placeholder: "b2, x.o or taken", "aria-label": "Find an information state", oninput: careful(find) });
   const list = el("ul", { class: "plain states" });
   const done = el("div", { class: "done" }, el("h2", { text: "Complete" }), el("p", { text: "Every information state that the strategy can come to is answered. Choose one in the list to look at it or to change it." }));
   const asked = el("div", { class: "stack asked" }, el("div", {}, where, hidden), board.element, chosen.element, el("div", { class: "row" }, answer, any, reopen, later));
   chosen.changed = showChosen;
 
-  async function step(path, more, typed = false) {
+  async function step(path, more) {
     const mine = ++turn;
     const made = await post(path, { work: view.work, at: view.state?.name ?? "", ...more });
     if (mine !== turn) return;
-    show(made, typed);
+    show(made);
+  }
+
+  // What is wrong with the text, or undefined if it is the strategy now.
+  async function write(written) {
+    const mine = ++turn;
+    const found = await post("/build/notation", { work: view.work, text: written });
+    if (mine !== turn) return undefined;
+    if (found.view) show(found.view, true);
+    return found.view ? undefined : found;
   }
 
   function complete(everything) {

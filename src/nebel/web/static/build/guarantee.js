@@ -17,6 +17,7 @@ export function guarantee(view) {
     try {
       const found = await post("/build/guarantee", { work, quickly });
       if (mine !== turn) return;
+      if (found.wins === null) return unknown(quickly ? "The best response to this takes a while to find." : found.why, quickly);
       figure.textContent = `${(100 * found.wins).toFixed(found.wins > 0 && found.wins < 1 ? 2 : 0)} %`;
       bar.firstChild.style.width = `${100 * found.wins}%`;
       const other = player === "black" ? "White" : "Black";
@@ -24,14 +25,17 @@ export function guarantee(view) {
       note.textContent = `of games, or more, whatever ${other} does${lost}.`;
       ask.hidden = true;
     } catch (error) {
-      if (mine !== turn) return;
-      figure.textContent = "–";
-      bar.firstChild.style.width = "0";
-      note.textContent = quickly ? "The best response to this takes a while to find." : error.message;
-      ask.hidden = !quickly;
+      if (mine === turn) unknown(error.message, false);
     } finally {
       if (mine === turn) ask.disabled = false;
     }
+  }
+
+  function unknown(why, more) {
+    figure.textContent = "–";
+    bar.firstChild.style.width = "0";
+    note.textContent = why;
+    ask.hidden = !more;
   }
 
   return {

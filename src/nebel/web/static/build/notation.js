@@ -17,9 +17,10 @@ export function notation(send) {
 
   async function read() {
     try {
-      await send(area.value);
+      const found = await send(area.value);
+      if (found) wrong(found);
     } catch (error) {
-      wrong(error.message);
+      wrong({ error: error.message });
     }
   }
 
@@ -28,12 +29,11 @@ export function notation(send) {
     state.replaceChildren(text);
   }
 
-  function wrong(message) {
-    const at = /^line (\d+), column (\d+)/.exec(message);
+  function wrong({ error, line, column }) {
     state.className = "wrong";
-    state.replaceChildren(message);
-    if (!at) return;
-    const lines = area.value.split("\n"), [line, column] = [Number(at[1]), Number(at[2])];
+    state.replaceChildren(error);
+    if (!line) return;
+    const lines = area.value.split("\n");
     const place = lines.slice(0, line - 1).reduce((sum, one) => sum + one.length + 1, 0) + column - 1;
     state.append(" ", el("button", { type: "button", class: "quiet", text: "Show", onclick: () => {
       area.focus();

@@ -28,7 +28,7 @@ function curves(host, runs, papers, path, context) {
   const run = (one) => runs.find((each) => each.name === one);
   const metrics = () => [...new Set(chosen.flatMap((one) => run(one).metrics))];
   const y = select([], ""), x = select([], "");
-  const logX = el("input", { type: "checkbox" }), logY = el("input", { type: "checkbox", checked: true });
+  const logX = el("input", { type: "checkbox" }), logY = el("input", { type: "checkbox" });
   const chart = el("div", { class: "chart" });
   const status = el("p", { class: "note", role: "status" });
   const latest = el("div", { class: "wide" });
@@ -94,12 +94,13 @@ function curves(host, runs, papers, path, context) {
 
   for (const input of [x, y, logX, logY]) input.addEventListener("change", draw);
   host.append(el("h1", { text: "Runs" }), el("div", { class: "runs" },
-    el("section", { class: "stack" }, el("div", { class: "card stack" }, el("h2", { text: "Runs" }), list), papers ?? ""),
+    el("section", { class: "stack" }, el("div", { class: "card stack" }, el("h2", { text: "Which ones" }), list), papers ?? ""),
     el("section", { class: "card stack" },
       el("div", { class: "row axes" }, field("Up", y), field("Across", x),
         el("label", { class: "check" }, logY, el("span", { text: "log up" })), el("label", { class: "check" }, logX, el("span", { text: "log across" }))),
       chart, status, latest)));
   offer(path[1] ?? "", "");
+  logY.checked = y.value === "exploitability";
   ask();
   return {
     leave() {
