@@ -17,8 +17,10 @@ from nebel.judge.guarantee import guarantee
 from nebel.judge.unfinished import guarantee_so_far
 from nebel.policy.builder import ROAM, Builder
 from nebel.policy.notation import parse
+from nebel.policy.reading import read_answers
 from nebel.policy.states import START, BadAnswer, Seen
 from nebel.policy.strategy import Strategy, follow
+from nebel.policy.syntax import BadStrategy
 
 ABRUPT = "dark_hex(rows=3,cols=2,abrupt=true)"
 
@@ -282,3 +284,46 @@ def test_what_cannot_be_built_is_refused() -> None:
     abrupt.complete()
     with pytest.raises(BadSetting, match="the classic game alone"):
         abrupt.to_notation()
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_an_unfinished_strategy_is_written_and_read_back(data: st.DataObject) -> None:
+    game, recall = data.draw(st.sampled_from(["dark_hex:2x2", "dark_hex:3x2"])), data.draw(st.sampled_from(["board", "perfect"]))
+    builder = Builder(game, data.draw(st.integers(0, 1)), recall, data.draw(st.booleans()))
+    for _ in range(data.draw(st.integers(0, 6))):
+        if (state := builder.current) is None:
+            break
+        free = st.sampled_from([builder.states.names[cell] for cell in builder.states.free(state)])
+        answer = data.draw(st.one_of(st.just([ROAM]), st.lists(free, min_size=1, max_size=2, unique=True)))
+        if answer == [ROAM]:
+            builder.complete(state)
+        else:
+            builder.answer(state, " ".join(answer))
+    again = Builder(game, builder.states.player, recall)
+    again.replace(read_answers(parse(builder.to_notation()), again.states))
+    assert set(again.open_states()) == set(builder.open_states())
+    assert guarantee_so_far(again).wins == pytest.approx(guarantee_so_far(builder).wins, abs=1e-12)
+    assert all(again.plays(state) == builder.plays(state) for state in builder.reached())
+
+
+def test_reading_notation_is_one_step() -> None:
+    builder = paper()
+    before = builder.to_notation()
+    builder.replace(read_answers(parse("rows: 2 cols: 2 player: black play = b1, {a2 | b2} ~ (?)"), builder.states))
+    assert names(builder) == []
+    builder.replace(read_answers(parse("rows: 2 cols: 2 player: black play = b1, a2 ~ (?)"), builder.states))
+    assert names(builder) == [".x/o."]
+    assert Builder.from_json(builder.to_json()).to_notation() == builder.to_notation()
+    assert builder.undo()
+    assert builder.undo()
+    assert builder.to_notation() == before
+
+
+def test_what_the_builder_cannot_read_is_refused() -> None:
+    order = parse("rows: 3 cols: 2 player: black play = {a1 (b1 ~ (!), a2 ~ (!), !), b1 (a1 ~ (!), b2 ~ (!), !)}")
+    with pytest.raises(BadStrategy, match=r"the order of moves counts at xx/\.\./\.\."):
+        read_answers(order, Builder("dark_hex:3x2", 0).states)
+    assert read_answers(order, Builder("dark_hex:3x2", 0, "perfect").states)
+    with pytest.raises(BadStrategy, match="the header says otherwise"):
+        read_answers(order, Builder("dark_hex:2x2", 0).states)

@@ -95,7 +95,7 @@ def test_files_are_printed_back() -> None:
         ("x_1 = a1", "there is no definition of 'play'"),
         ("x1 = a1", "line 4, column 1: 'x1' is a cell and cannot be a definition's name; call it x_1"),
         ("play = T a1", "line 4, column 10: T turns the strategy in parentheses"),
-        ("play = a1,", "a move, a name, '(', '{' or '!' is missing before the end"),
+        ("play = a1,", "a move, a name, '(', '{', '!' or '?' is missing before the end"),
         ("play = a1 + b1", "line 4, column 11: '+' has no meaning here"),
         ("b1 ~ (a1)", "line 4, column 1: a definition such as"),
     ],

@@ -29,6 +29,7 @@ class Serving:
     """`nebel serve` as people start it."""
 
     def __init__(self, folder: Path, *flags: str) -> None:
+        self.runs = folder
         command = [sys.executable, "-m", "nebel", "serve", "--port", "0", "--runs", str(folder), *flags]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=dict(os.environ))
         assert self.process.stdout is not None

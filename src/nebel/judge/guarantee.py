@@ -11,7 +11,8 @@ from collections import defaultdict
 from typing import NamedTuple
 
 from nebel.core.errors import TooLarge
-from nebel.policy.strategy import Program, Rest, Strategy, Terrain
+from nebel.policy.strategy import Program, Rest, Strategy
+from nebel.policy.terrain import Terrain
 
 MOST_BELIEFS = 1_000_000
 

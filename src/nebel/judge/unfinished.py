@@ -12,7 +12,7 @@ from nebel.core.errors import TooLarge
 from nebel.judge.guarantee import MOST_BELIEFS, Guarantee
 from nebel.policy.builder import Builder
 from nebel.policy.states import START, Seen
-from nebel.policy.strategy import Terrain
+from nebel.policy.terrain import Terrain
 
 Weights = dict[Seen, float]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -23,16 +23,16 @@ from nebel.core.rng import generator, uniform
 from nebel.policy.hex_table import BOARD, Path_, table_policy
 from nebel.policy.states import START, BadAnswer, Seen, Shares, States
 from nebel.policy.strategy import MOST_STATES
-from nebel.policy.syntax import MAIN, PLAYERS, Mixture, Move, Name, Node, Random, Sequence, StrategyText, Try, file_text
+from nebel.policy.syntax import MAIN, PLAYERS, Mixture, Move, Name, Node, Open, Random, Sequence, StrategyText, Try, file_text
 from nebel.policy.table import TablePolicy
 
 FORMAT = 1
-ROAM = "!"
+ROAM, OPEN = "!", "?"
 LONGEST = 8
 """Moves that a part of a written strategy may have before it gets a line of its own."""
 
 Answer = Shares | str
-"""Probabilities by cell, or ROAM: any move, equally likely, here and wherever that leads."""
+"""Probabilities by cell, or ROAM: any move, equally likely, here and wherever that leads. In a step also OPEN: none any more."""
 Step = dict[Seen, Answer]
 
 
@@ -89,6 +89,10 @@ class Builder:
         open_ = self._walk.open
         return [state for state in open_ if state not in self._later] + [state for state in self._later if state in open_]
 
+    def reached(self) -> Collection[Seen]:
+        """All that the strategy can come to by its answers."""
+        return self._walk.ways.keys()
+
     def answered(self) -> dict[Seen, Answer]:
         """What the strategy can come to and has an answer for."""
         return {state: self._answers[state] for state in self._walk.ways if state in self._answers}
@@ -123,7 +127,17 @@ class Builder:
         given = self.states.read_shares(state, shares) if isinstance(shares, str) else self.states.checked(state, shares)
         self._take({state: given})
 
-    def complete(self, state: Seen | None = None, seed: int | None = None) -> None:
+    def reopen(self, state: Seen) -> None:
+        """Take the answer to a state away."""
+        self._require(state)
+        self._take({state: OPEN})
+
+    def replace(self, answers: Step) -> None:
+        """Let these be all answers, in one step."""
+        step: Step = {state: OPEN for state in self._answers if state not in answers}
+        self._push(step | {state: answer for state, answer in answers.items() if self._answers.get(state) != answer})
+
+    def complete(self, state: Seen | None = None, seed: int | None = None, most: int = MOST_STATES) -> None:
         """Random completion of a state and of what is open after it; without a state, of all that is open.
 
         As in the thesis: any move, equally likely, until the game is over. With a seed: one move in each state, drawn beforehand.
@@ -131,9 +145,9 @@ class Builder:
         if state is not None:
             self._require(state)
         roots = self.open_states() if state is None else [state]
-        self._take(dict.fromkeys(roots, ROAM) if seed is None else self._drawn(roots, seed))
+        self._take(dict.fromkeys(roots, ROAM) if seed is None else self._drawn(roots, seed, most))
 
-    def _drawn(self, roots: list[Seen], seed: int) -> Step:
+    def _drawn(self, roots: list[Seen], seed: int, most: int) -> Step:
         rng = generator(seed)
         drawn: Step = {}
         todo = roots[::-1]
@@ -142,6 +156,8 @@ class Builder:
             answer = self._answers.get(state) if state not in roots else None
             if state in drawn or isinstance(answer, str):
                 continue
+            if len(drawn) >= most:
+                raise TooLarge(f"this completes more than {most:,} information states; draw later, or use '!' without a seed")
             if answer is None:
                 free = self.states.free(state)
                 with np.errstate(over="ignore"):
@@ -157,10 +173,18 @@ class Builder:
         if self.isomorphic:
             turned = {self.states.turned(state): self._turned(answer) for state, answer in step.items()}
             step = step | {state: answer for state, answer in turned.items() if state not in step}
+        self._push(step)
+
+    def _push(self, step: Step) -> None:
         if step:
             self._steps.append(step)
-            self._answers |= step
-            self._walked = self._chosen = None
+            self._recount()
+
+    def _recount(self) -> None:
+        """The answers after all steps."""
+        said = {state: answer for step in self._steps for state, answer in step.items()}
+        self._answers = {state: answer for state, answer in said.items() if answer != OPEN}
+        self._walked = self._chosen = None
 
     def _turned(self, answer: Answer) -> Answer:
         return answer if isinstance(answer, str) else {self.states.cells - 1 - cell: share for cell, share in answer.items()}
@@ -170,8 +194,7 @@ class Builder:
         if not self._steps:
             return False
         step = self._steps.pop()
-        self._answers = {state: answer for earlier in self._steps for state, answer in earlier.items()}
-        self._walked = self._chosen = None
+        self._recount()
         self._chosen = next((state for state in step if state in self._walk.ways), None)
         return True
 
@@ -193,7 +216,7 @@ class Builder:
     def answer_text(self, answer: Answer) -> str:
         return answer if isinstance(answer, str) else self.states.shares_text(answer)
 
-    def all_states(self) -> Iterator[tuple[Seen, Shares]]:
+    def all_states(self, most: int = MOST_STATES) -> Iterator[tuple[Seen, Shares]]:
         """Everything that the finished strategy can come to, roaming included, and what it plays there."""
         self._require_complete()
         todo = list(self._walk.ways)
@@ -205,21 +228,20 @@ class Builder:
             fresh = {then for cell in shares for _, then in self.states.after(state, cell)} - known
             known |= fresh
             todo += fresh
-            if len(known) > MOST_STATES:
-                raise TooLarge(f"the strategy comes to more than {MOST_STATES:,} information states; use '!' later, or a smaller board")
+            if len(known) > most:
+                raise TooLarge(f"the strategy comes to more than {most:,} information states; use '!' later, or a smaller board")
 
-    def to_policy(self) -> TablePolicy:
+    def to_policy(self, most: int = MOST_STATES) -> TablePolicy:
         s = self.states
-        rows = [(s.key(state), (state.own, state.met), shares) for state, shares in self.all_states()]
+        rows = [(s.key(state), (state.own, state.met), shares) for state, shares in self.all_states(most)]
         return table_policy(s.game, s.player, s.recall, rows, "built by hand")
 
-    def to_notation(self) -> str:
-        """A strategy file (docs/notation.md) that plays the same."""
-        self._require_complete()
+    def to_notation(self, most: int = MOST_STATES) -> str:
+        """A strategy file (docs/notation.md) that plays the same; what is open is `?` in it."""
         s = self.states
         if s.abrupt:
             raise BadSetting("the notation describes the classic game alone: a strategy for the abrupt one is kept as a policy")
-        return file_text(StrategyText(s.rows, s.cols, s.player, _Writer(self).definitions()))
+        return file_text(StrategyText(s.rows, s.cols, s.player, _Writer(self, most).definitions()))
 
     def _require_complete(self) -> None:
         if self._walk.open:
@@ -248,10 +270,11 @@ class Builder:
             made = cls(facts["game"], PLAYERS[facts["player"]], facts["recall"], bool(facts["isomorphic"]))
             for written in facts["steps"]:
                 states = [(made.states.read(name), text) for name, text in written.items()]
-                made._steps.append({state: text if text == ROAM else made.states.read_shares(state, text) for state, text in states})
+                signs = (ROAM, OPEN)
+                made._steps.append({state: text if text in signs else made.states.read_shares(state, text) for state, text in states})
         except (KeyError, TypeError, AttributeError) as error:
             raise BadFile(f"a strategy in the making, but damaged: {error!r}") from error
-        made._answers = {state: answer for step in made._steps for state, answer in step.items()}
+        made._recount()
         return made
 
     def save(self, path: Path) -> None:
@@ -276,12 +299,13 @@ class Builder:
 
 
 class _Writer:
-    """A finished strategy as definitions: what is used twice, or is long, gets a name."""
+    """A strategy as definitions: what is used twice, or is long, gets a name."""
 
-    def __init__(self, builder: Builder) -> None:
-        self.builder, self.states = builder, builder.states
-        self.answered = {state for state, answer in builder.answered().items() if answer != ROAM}
-        self.random = cache(self._random)
+    def __init__(self, builder: Builder, most: int) -> None:
+        self.builder, self.states, self.most = builder, builder.states, most
+        self.open = set(builder.open_states())
+        self.special = {state for state, answer in builder.answered().items() if answer != ROAM} | self.open
+        self.sign = cache(self._sign)
         self.size = cache(self._size)
         self.uses = self._count()
         self.names: dict[Seen, str] = {}
@@ -289,48 +313,52 @@ class _Writer:
 
     def definitions(self) -> dict[str, Node]:
         if not self.uses:
-            return {MAIN: Random()}
+            return {MAIN: self.sign(START) or Random()}
         found = {MAIN: self.body(START)}
         while self.waiting:
             state = self.waiting.pop(0)
             found[self.names[state]] = self.body(state)
         return found
 
-    def _random(self, state: Seen) -> bool:
-        """Whether `!` says it all: roaming, and not on the way to a board that is answered."""
+    def _sign(self, state: Seen) -> Node | None:
+        """`?` where it is open; `!` if that says it all: roaming, and not on the way to a board that is answered or open."""
 
         def ahead(other: Seen) -> bool:
             stones = state.own & ~other.own | state.met & ~other.met
             return not stones and other.path[: len(state.path)] == state.path
 
-        return state not in self.answered and not any(map(ahead, self.answered))
+        if state in self.open:
+            return Open()
+        return None if state in self.special or any(map(ahead, self.special)) else Random()
 
     def moves(self, state: Seen) -> Iterator[tuple[int, Fraction, dict[bool, Seen]]]:
         for cell, share in (self.builder.plays(state) or {}).items():
             yield cell, share, dict(self.states.after(state, cell))
 
     def _count(self) -> Counter[Seen]:
-        """How often each state is written that `!` does not say."""
+        """How often each state is written that no sign says."""
         uses: Counter[Seen] = Counter()
-        todo = [START] if self.states.occurs(START) and not self.random(START) else []
+        todo = [START] if self.states.occurs(START) and not self.sign(START) else []
         while todo:
             state = todo.pop()
             uses[state] += 1
+            if len(uses) > self.most:
+                raise TooLarge(f"the notation would write more than {self.most:,} information states; use '!' later, or a smaller board")
             if uses[state] == 1:
-                todo += [then for _, _, ways in self.moves(state) for then in ways.values() if not self.random(then)]
+                todo += [then for _, _, ways in self.moves(state) for then in ways.values() if not self.sign(then)]
         return uses
 
     def _size(self, state: Seen) -> int:
         """How many moves are written for a state."""
         below = [then for _, _, ways in self.moves(state) for then in ways.values()]
-        return len(self.builder.plays(state) or {}) + sum(1 if self.random(t) or self.apart(t) else self.size(t) for t in below)
+        return len(self.builder.plays(state) or {}) + sum(1 if self.sign(t) or self.apart(t) else self.size(t) for t in below)
 
     def apart(self, state: Seen) -> bool:
         return self.size(state) > (1 if self.uses[state] > 1 else LONGEST)
 
     def node(self, state: Seen) -> Node:
-        if self.random(state):
-            return Random()
+        if sign := self.sign(state):
+            return sign
         if not self.apart(state):
             return self.body(state)
         if state not in self.names:

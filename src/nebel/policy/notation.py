@@ -21,6 +21,7 @@ from nebel.policy.syntax import (
     Move,
     Name,
     Node,
+    Open,
     Place,
     Random,
     Sequence,
@@ -41,7 +42,7 @@ class _Token(NamedTuple):
 
 
 _TOKENS = re.compile(
-    r"(?P<space>[ \t\r]+|#[^\n]*)|(?P<newline>\n)|(?P<number>\d+\.\d+|\.\d+|\d+)|(?P<word>[^\W\d]\w*)|(?P<sign>[(){},:|!~¬=/])|(?P<bad>.)"
+    r"(?P<space>[ \t\r]+|#[^\n]*)|(?P<newline>\n)|(?P<number>\d+\.\d+|\.\d+|\d+)|(?P<word>[^\W\d]\w*)|(?P<sign>[(){},:|!?~¬=/])|(?P<bad>.)"
 )
 _CELL = re.compile(r"[a-z][0-9]+")
 _SHOWN = {"word": "a name or cell", "number": "a number", "end": "the end of the text"}
@@ -54,7 +55,7 @@ def _tokens(text: str) -> Iterator[_Token]:
         if kind == "newline":
             line, begins = line + 1, match.end()
         elif kind == "bad":
-            signs = "( ) { } , : | ! ~"
+            signs = "( ) { } , : | ! ? ~"
             raise BadStrategy(f"{match[0]!r} has no meaning here; moves are cells such as b2, and the signs are {signs}", at)
         elif kind != "space":
             yield _Token(match[0].replace("¬", "~") if kind == "sign" else kind, match[0], at)
@@ -105,7 +106,7 @@ class _Parser:
     def run(self) -> list[Node]:
         """Strategies side by side, as far as they go without a comma."""
         items = [self.step()]
-        while self.token.kind in ("word", "(", "{", "!") and not self.begins_definition():
+        while self.token.kind in ("word", "(", "{", "!", "?") and not self.begins_definition():
             items.append(self.step())
         return items
 
@@ -133,6 +134,9 @@ class _Parser:
         if token.kind == "!":
             self.take()
             return Random(at=token.at)
+        if token.kind == "?":
+            self.take()
+            return Open(at=token.at)
         if token.kind == "word" and not self.begins_definition():
             self.take()
             if token.text == "T":
@@ -140,7 +144,7 @@ class _Parser:
                     self.fail(f"T turns the strategy in parentheses: T(s); found {self.found()}")
                 return Turned(self.group(), at=token.at)
             return Move(token.text, at=token.at) if _CELL.fullmatch(token.text) else Name(token.text, at=token.at)
-        raise BadStrategy(f"a move, a name, '(', '{{' or '!' is missing before {self.found()}", token.at)
+        raise BadStrategy(f"a move, a name, '(', '{{', '!' or '?' is missing before {self.found()}", token.at)
 
     def braces(self) -> Node:
         opened = self.take()

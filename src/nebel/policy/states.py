@@ -11,8 +11,8 @@ from nebel.core.game import Game
 from nebel.core.recall import PERFECT
 from nebel.core.registry import load
 from nebel.policy.hex_table import BOARD, Path_, board_key, memory_key, position
-from nebel.policy.strategy import Terrain
 from nebel.policy.syntax import number_text
+from nebel.policy.terrain import Terrain
 
 Shares = dict[int, Fraction]
 """Probabilities by cell."""
@@ -171,6 +171,8 @@ class States:
 
 def _read_share(name: str, text: str) -> Fraction:
     try:
-        return Fraction(text)
-    except (ValueError, ZeroDivisionError) as error:
-        raise BadAnswer(f"{text!r} is no share of {name}; write a number such as 0.3 or 1/3") from error
+        if re.fullmatch(r"-?[\d.]{1,20}(/\d{1,20})?", text):
+            return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        pass
+    raise BadAnswer(f"{text[:40]!r} is no share of {name}; write a number such as 0.3 or 1/3")

@@ -23,8 +23,9 @@ from nebel.core.registry import load
 from nebel.policy.hex_table import BOARD, Path_, board_key, memory_key, position, table_policy
 from nebel.policy.io import SHIPPED
 from nebel.policy.notation import parse
-from nebel.policy.syntax import MAIN, BadStrategy, Either, Mixture, Move, Name, Node, Random, Sequence, StrategyText, Try, Turned
+from nebel.policy.syntax import MAIN, BadStrategy, Either, Mixture, Move, Name, Node, Open, Random, Sequence, StrategyText, Try, Turned
 from nebel.policy.table import TablePolicy
+from nebel.policy.terrain import Terrain
 
 MOST_STATES = 2_000_000
 ONE = Fraction(1)
@@ -50,63 +51,6 @@ class Gap(NamedTuple):
     reason: str
 
 
-class Terrain:
-    """The board as bits."""
-
-    def __init__(self, rows: int, cols: int, player: int) -> None:
-        self.cells, self.player = rows * cols, player
-        at = {(r, c): r * cols + c for r in range(rows) for c in range(cols)}
-        around = ((-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0))
-        self.near = [[at[r + i, c + j] for i, j in around if (r + i, c + j) in at] for r, c in at]
-        self.source = [n for (r, c), n in at.items() if (c if player else r) == 0]
-        self.target = {n for (r, c), n in at.items() if (c == cols - 1 if player else r == rows - 1)}
-        self._lacking: dict[tuple[int, int], int] = {}
-
-    def lacking(self, own: int, met: int) -> int:
-        """How many more stones the player needs at least to join the own edges (more than there are cells: it is impossible)."""
-        known = self._lacking.get((own, met))
-        if known is None:
-            known = self._lacking[own, met] = self._search(own, met)
-        return known
-
-    def _search(self, own: int, met: int) -> int:
-        impossible = self.cells + 1
-        best = [impossible] * self.cells
-        layer = {n for n in self.source if not met >> n & 1}
-        for cost in range(impossible):
-            todo = [n for n in layer if own >> n & 1 and best[n] > cost]
-            waiting = {n for n in layer if not own >> n & 1 and best[n] > cost}
-            while todo:
-                n = todo.pop()
-                best[n] = cost
-                if n in self.target:
-                    return cost
-                todo += [m for m in self.near[n] if own >> m & 1 and best[m] > cost]
-                waiting |= {m for m in self.near[n] if not (own | met) >> m & 1 and best[m] > cost}
-            if not waiting:
-                return impossible
-            for n in waiting:
-                best[n] = cost + 1
-            if waiting & self.target:
-                return cost + 1
-            layer = {m for n in waiting for m in self.near[n] if not met >> m & 1 and best[m] > cost + 1}
-        return impossible
-
-    def possible(self, own: int, met: int, hidden: int) -> bool:
-        """Whether the other player can have `hidden` more stones somewhere and not have won.
-
-        Exactly if they can stand beside one of the player's ways across: a full board has one winner.
-        """
-        return 0 <= hidden <= self.cells - (own | met).bit_count() - self.lacking(own, met)
-
-    def after(self, own: int, met: int, cell: int) -> Iterator[tuple[bool, int, int]]:
-        """Where a move can lead in the classic game, as long as it goes on: (whether it hit a hidden stone, own, discovered)."""
-        for hit in (False, True):
-            mine, theirs = own | (not hit) << cell, met | hit << cell
-            if self.lacking(mine, theirs) and self.possible(mine, theirs, mine.bit_count() + self.player - theirs.bit_count()):
-                yield hit, mine, theirs
-
-
 class Program:
     """A strategy as numbered instructions: a node, and whether the board is turned."""
 
@@ -123,7 +67,7 @@ class Program:
         """Nodes that mean the same have the same number."""
         key = (id(node), turned)
         if key not in self._numbers:
-            meant = (node, turned and not isinstance(node, Random))
+            meant = (node, turned and not isinstance(node, Random | Open))
             if meant not in self._equal:
                 self._equal[meant] = len(self.code)
                 self.code.append(meant)
@@ -158,10 +102,14 @@ class Program:
         return rest
 
     def settle(self, rest: Rest) -> Rest:
-        """The same in fewer words, so that equal continuations are found equal: no guard in front, nothing after `!`."""
+        """The same in fewer words, so that equal continuations are found equal: no guard in front, nothing after `!` or `?`."""
         while rest is not None and rest[0] < 0:
             rest = rest[1]
-        return (rest[0], None) if rest is not None and isinstance(self.code[rest[0]][0], Random) else rest
+        return (rest[0], None) if rest is not None and isinstance(self.code[rest[0]][0], Random | Open) else rest
+
+    def roams(self, rest: Rest) -> bool:
+        """Whether `!` is all that is left."""
+        return rest is not None and rest[0] >= 0 and isinstance(self.code[rest[0]][0], Random)
 
     def moves(self, rest: Rest, own: int, met: int) -> Iterator[tuple[Fraction, int | None, Rest]]:
         """(probability, cell, what is left) for each next move; any cell with `!` (cell -1); no move at all (cell None)."""
@@ -175,6 +123,8 @@ class Program:
                 case Random():
                     yield ONE, -1, (~first, (first, None))  # after a collision or not: at random again
                     return
+                case Open():
+                    rest = None
                 case Move():
                     cell = self.cell(node, turned)
                     if own >> cell & 1:
@@ -304,7 +254,7 @@ class Strategy:
         self.require_complete()
         rows = [
             (memory_key(self.player, answer.path), board, answer.shares)
-            for board, answers in _follow(self.text, ordered=True)[0].items()
+            for board, answers in walk(self.text, ordered=True).answers.items()
             for answer in answers
         ]
         return table_policy(self.game, self.player, PERFECT, rows, "strategy notation")
@@ -321,12 +271,26 @@ def _blended(answers: list[Answer]) -> dict[int, Fraction]:
     return blend
 
 
-def _follow(text: StrategyText, ordered: bool) -> tuple[dict[tuple[int, int], list[Answer]], list[Gap], list[Gap]]:
-    """Every information state that the strategy can come to. Stones only grow, so states are met in the order of their number."""
+class Walked(NamedTuple):
+    """What a strategy comes to; `roams` are the states (own, discovered, way) in which `!` alone is left, if the walk ends there."""
+
+    answers: dict[tuple[int, int], list[Answer]]
+    gaps: list[Gap]
+    slips: list[Gap]
+    roams: list[tuple[int, int, Path_]]
+
+
+def walk(text: StrategyText, ordered: bool, roaming: bool = True, most: int = MOST_STATES) -> Walked:
+    """Every information state that the strategy can come to, or only those outside of `!`.
+
+    Stones only grow, so states are met in the order of their number.
+    """
     program, terrain = Program(text), Terrain(text.rows, text.cols, text.player)
     trimmer = _Trimmer(program, terrain)
     answers: dict[tuple[int, int], list[Answer]] = defaultdict(list)
-    gaps, slips = [], []
+    gaps: list[Gap] = []
+    slips: list[Gap] = []
+    roams: list[tuple[int, int, Path_]] = []
     layer: dict[_Place, tuple[float, Path_]] = {}
     if terrain.possible(0, 0, text.player):
         first: Rest = (program.main, None)
@@ -334,11 +298,14 @@ def _follow(text: StrategyText, ordered: bool) -> tuple[dict[tuple[int, int], li
     count = 0
     while layer:
         count += len(layer)
-        if count > MOST_STATES:
-            raise TooLarge(f"the strategy comes to more than {MOST_STATES:,} information states; use '!' later, or a smaller board")
+        if count > most:
+            raise TooLarge(f"the strategy comes to more than {most:,} information states; use '!' later, or a smaller board")
         below: dict[_Place, tuple[float, Path_]] = {}
         for place, (reach, path) in layer.items():
             own, met = place.own, place.met
+            if not roaming and all(program.roams(rest) for rest, _ in place.belief):
+                roams.append((own, met, path))
+                continue
             free = [c for c in range(terrain.cells) if not (own | met) >> c & 1]
             plans: dict[int, dict[Rest, Fraction]] = defaultdict(lambda: defaultdict(Fraction))
             for rest, weight in place.belief:
@@ -365,14 +332,14 @@ def _follow(text: StrategyText, ordered: bool) -> tuple[dict[tuple[int, int], li
                     before, kept = below.get(place_, (0.0, onward))
                     below[place_] = (before + reach * float(shares[cell]), kept)
         layer = below
-    return dict(answers), gaps, slips
+    return Walked(dict(answers), gaps, slips, roams)
 
 
 def follow(text: StrategyText) -> Strategy:
     """What the strategy does, wherever it can come to."""
     game = load(f"dark_hex:{text.rows}x{text.cols}")
     assert isinstance(game, Game)
-    return Strategy(text, game, *_follow(text, ordered=False))
+    return Strategy(text, game, *walk(text, ordered=False)[:3])
 
 
 def shipped() -> list[str]:

@@ -56,6 +56,11 @@ class Random(Placed):
 
 
 @dataclass(frozen=True)
+class Open(Placed):
+    """`?`: not said yet."""
+
+
+@dataclass(frozen=True)
 class Name(Placed):
     """`alpha`: a definition by its name."""
 
@@ -99,7 +104,7 @@ class Either(Placed):
     options: tuple[Node, ...]
 
 
-Node = Move | Random | Name | Turned | Sequence | Try | Mixture | Either
+Node = Move | Random | Open | Name | Turned | Sequence | Try | Mixture | Either
 PLAYERS = {"black": 0, "white": 1}
 MAIN = "play"
 
@@ -148,6 +153,8 @@ def expression_text(node: Node) -> str:
             return name
         case Random():
             return "!"
+        case Open():
+            return "?"
         case Turned(body):
             return f"T({expression_text(body)})"
         case Try(body, otherwise):

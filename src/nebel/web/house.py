@@ -9,6 +9,7 @@ from starlette.requests import HTTPConnection
 
 from nebel.web.hall import Hall
 from nebel.web.inside import Study
+from nebel.web.matches import Matches
 from nebel.web.setup import Setup
 from nebel.web.shelf import Shelf
 from nebel.web.store import Store
@@ -25,6 +26,8 @@ class House:
     loaders   threads for reading files and other work of some seconds: `await house.loaders.run(function, *args)`
     thinkers  threads in which agents think about their moves
     lookers   the one thread in which strategies are looked into and games reviewed, with what it knows already in `study`
+    builders  a thread for steps of strategies that are built, and judges one for their guarantees
+    arena     matches, played in a thread of their own
     """
 
     def __init__(self, setup: Setup) -> None:
@@ -34,6 +37,8 @@ class House:
         self.shelf = Shelf(setup)
         self.store = Store(setup.db)
         self.hall = Hall(self.shelf, self.store, self.loaders, self.thinkers)
+        self.builders, self.judges = Workers(1, "build"), Workers(1, "judge")
+        self.arena = Matches(self.shelf)
 
 
 def _house(connection: HTTPConnection) -> House:

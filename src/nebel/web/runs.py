@@ -1,0 +1,177 @@
+"""Runs on disk: what there is, curves of their metrics while they go on, and reports."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from fastapi.responses import HTMLResponse
+from pydantic import BaseModel
+
+from nebel.core.errors import BadSetting
+from nebel.report.charts import Axis, lines
+from nebel.web.house import Here
+from nebel.web.refusal import Refusal
+
+router = APIRouter(prefix="/api/runs", tags=["runs"])
+
+METRICS = "metrics.jsonl"
+MOST_RUNS, MOST_REPORTS, DEEPEST = 500, 200, 5
+MOST_BYTES, TAIL = 32 << 20, 1 << 16
+MOST_POINTS = 600
+"""Of a curve as it is drawn."""
+OVERLAID = 6
+REPORT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
+"""A report is somebody's file: it may look as it likes, and do nothing."""
+
+Name = Annotated[str, Query(max_length=500)]
+
+
+class Run(BaseModel):
+    """`metrics` are the numbers that its lines tell; `changed` in seconds since 1970."""
+
+    name: str
+    game: str
+    method: str
+    seed: int | None
+    metrics: list[str]
+    changed: float
+
+
+class Listed(BaseModel):
+    runs: list[Run]
+    reports: list[str]
+
+
+class Curves(BaseModel):
+    """`stamp` tells this state of the files: given back as `since`, an unchanged chart is not drawn again and `svg` is None."""
+
+    stamp: str
+    svg: str | None
+    points: dict[str, int]
+    latest: dict[str, dict[str, float]]
+
+
+def _walk(root: Path) -> Iterator[tuple[Path, list[str]]]:
+    """Folders under the root, not too deep, and the files in each; links to elsewhere are not followed."""
+    for folder, below, files in os.walk(root):
+        here = Path(folder)
+        deep = len(here.relative_to(root).parts) >= DEEPEST
+        below[:] = [] if deep else sorted(name for name in below if not name.startswith(".") and name != "checkpoint")
+        yield here, sorted(files)
+
+
+def _listed(root: Path) -> Listed:
+    runs: list[Run] = []
+    reports: list[str] = []
+    for folder, files in _walk(root):
+        if METRICS in files and len(runs) < MOST_RUNS:
+            runs.append(_run(root, folder))
+        reports += [(folder / name).relative_to(root).as_posix() for name in files if name.endswith(".html")]
+    return Listed(runs=sorted(runs, key=lambda run: -run.changed), reports=reports[:MOST_REPORTS])
+
+
+def _run(root: Path, folder: Path) -> Run:
+    try:
+        facts = json.loads((folder / "run.json").read_text())
+    except (OSError, ValueError):
+        facts = {}
+    facts = facts if isinstance(facts, dict) else {}
+    file = folder / METRICS
+    told = dict.fromkeys(name for row in _rows(file, TAIL) for name in row)
+    return Run(
+        name=folder.relative_to(root).as_posix(),
+        game=str(facts.get("game", "")),
+        method=str(facts.get("method", "")),
+        seed=seed if isinstance(seed := facts.get("seed"), int) else None,
+        metrics=list(told),
+        changed=file.stat().st_mtime,
+    )
+
+
+def _rows(file: Path, most: int) -> list[dict[str, float]]:
+    """The numbers of each whole line among the last bytes of the file."""
+    with file.open("rb") as stream:
+        size = stream.seek(0, os.SEEK_END)
+        stream.seek(max(0, size - most))
+        text = stream.read(most).decode("utf-8", "replace")
+    rows = []
+    for line in text.split("\n"):
+        try:
+            row = json.loads(line)
+        except ValueError:  # cut off, or still being written
+            continue
+        if isinstance(row, dict):
+            rows.append({name: float(value) for name, value in row.items() if _is_number(value)})
+    return rows
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300 and math.isfinite(value)
+
+
+def _inside(root: Path, name: str, file: str) -> Path:
+    """The file in a folder of this name under the root, whatever the name says."""
+    path = (root / name / file).resolve() if "\0" not in name else root
+    if not path.is_relative_to(root.resolve()) or not path.is_file():
+        raise Refusal(f"no {file or 'report'} at {name[:200]!r} in the folder of runs", 404)
+    return path
+
+
+def _curves(root: Path, names: list[str], x: str, y: str, log: tuple[bool, bool], since: str) -> Curves:
+    if not 1 <= len(names) <= OVERLAID:
+        raise BadSetting(f"a chart shows 1 to {OVERLAID} runs, not {len(names)}")
+    files = {name: _inside(root, name, METRICS) for name in names}
+    stamp = " ".join(f"{file.stat().st_mtime_ns:x}.{file.stat().st_size:x}" for file in files.values())
+    if stamp == since:
+        return Curves(stamp=stamp, svg=None, points={}, latest={})
+    rows = {name: _rows(file, MOST_BYTES) for name, file in files.items()}
+    series = {name: [(row[x], row[y]) for row in told if x in row and y in row] for name, told in rows.items()}
+    if not any(series.values()):
+        raise BadSetting(f"no line of {' or '.join(names)} tells both {x[:40]!r} and {y[:40]!r}")
+    for axis, metric, place in ((log[0], x, 0), (log[1], y, 1)):
+        if axis and not any(point[place] > 0 for points in series.values() for point in points):
+            raise BadSetting(f"{metric} is never above 0: a logarithmic axis does not show it; take a linear one")
+    drawn = {name: _thinned(points) for name, points in series.items()}
+    latest: dict[str, dict[str, float]] = {}
+    for name, told in rows.items():
+        latest[name] = {metric: value for row in told for metric, value in row.items()}
+    svg = lines(f"{y} by {x}", drawn, Axis(x, log[0]), Axis(y, log[1]), hints=True)
+    return Curves(stamp=stamp, svg=svg, points={name: len(points) for name, points in series.items()}, latest=latest)
+
+
+def _thinned(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Some of many, the last one among them."""
+    step = max(1, math.ceil(len(points) / MOST_POINTS))
+    return points[::-1][::step][::-1]
+
+
+@router.get("", summary="Runs and reports in the folder of runs, the latest first")
+async def listed(house: Here) -> Listed:
+    return await house.loaders.run(_listed, house.setup.runs)
+
+
+@router.get("/curves", summary="A metric of some runs as a chart")
+async def curves(
+    house: Here,
+    run: Annotated[list[str], Query(max_length=100)],
+    y: Name,
+    x: Name = "iterations",
+    log_x: bool = False,
+    log_y: bool = False,
+    since: Annotated[str, Query(max_length=1000)] = "",
+) -> Curves:
+    return await house.loaders.run(_curves, house.setup.runs, run, x, y, (log_x, log_y), since)
+
+
+@router.get("/report", summary="A report, as it was written", response_class=HTMLResponse)
+async def report(house: Here, name: Name) -> HTMLResponse:
+    if not name.endswith(".html"):
+        raise Refusal("reports are .html files", 404)
+    file = await house.loaders.run(_inside, house.setup.runs, name, "")
+    return HTMLResponse(await house.loaders.run(file.read_bytes), headers={"Content-Security-Policy": REPORT_POLICY})
