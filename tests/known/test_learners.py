@@ -154,3 +154,21 @@ def test_every_method_from_the_command_line(method: str, tmp_path: Path, capsys:
     assert len((run / "metrics.jsonl").read_text().splitlines()) == 3
     assert main(["judge", str(run / "policy.nebel")]) == 0
     assert "exploitability" in capsys.readouterr().out
+
+
+def test_numbers_that_are_none_end_a_run_and_spare_its_checkpoint(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, words = tmp_path / "run", ["learn", "kuhn", "--with", "dream", "--traversals", "20", "--steps", "2"]
+    assert main([*words, "--iterations", "2", "--run", str(run)]) == 0
+    before = (run / "checkpoint" / "state.safetensors").read_bytes()
+    learned = Dream.iterate
+
+    def fail(self: Dream) -> None:
+        learned(self)
+        self.metrics["loss"] = float("nan")
+
+    monkeypatch.setattr(Dream, "iterate", fail)
+    assert main(["learn", "--resume", str(run), "--iterations", "4", "--checkpoint-every", "0.001"]) == 2
+    assert "loss is nan after 3 iterations" in capsys.readouterr().err
+    assert (run / "checkpoint" / "state.safetensors").read_bytes() == before

@@ -152,8 +152,6 @@ class RegretLearner:
             "effective_samples": self._memory[0].effective() + self._memory[1].effective(),
             "nodes_per_second": self.nodes / sampling, "sampling_share": sampling / spent,
         }  # fmt: skip
-        if not math.isfinite(self.metrics["loss"]):
-            raise BadSetting(f"the loss is {self.metrics['loss']} after {self.iterations} iterations; try a smaller --rate")
 
     def policy(self, facts: dict[str, Any]) -> NetPolicy | NetsPolicy:
         if self.settings.average == "net" or not self.iterations:

@@ -157,6 +157,7 @@ class _Loop:
             begun = time.perf_counter()
             self.learner.iterate()
             self.seconds += time.perf_counter() - begun
+            self._check()
             due = self._due()
             if due:
                 self.measured = self.yardstick.measure(self.learner.policy({}))
@@ -167,6 +168,13 @@ class _Loop:
         self.measured = self.yardstick.measure(self.learner.policy({}))
         if self.folder:
             self.folder.save(self.learner, self.seconds)
+
+    def _check(self) -> None:
+        """Numbers that are none must not reach a checkpoint."""
+        for name, value in self.learner.metrics.items():
+            if not math.isfinite(value):
+                kept = f" (the last checkpoint in {self.folder.path} is as it was)" if self.folder else ""
+                raise BadSetting(f"{name} is {value} after {self.learner.iterations:,} iterations{kept}; try a smaller --rate")
 
     def _due(self) -> bool:
         at = 1

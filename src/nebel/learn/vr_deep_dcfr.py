@@ -34,13 +34,13 @@ BATCH = 1024
 class VrDeepDcfrSettings(Settings):
     """How regrets are sampled and learned."""
 
-    traversals: int = setting(10_000, "of each player, in an iteration", low=1)
+    traversals: int = setting(5000, "of each player, in an iteration", low=1)
     explore: float = setting(0.6, "how often the traverser moves at random", low=1e-3, high=1.0)
     hidden: str = setting("64-64-64", "sizes of the hidden layers of the networks for regrets and for the baseline")
-    steps: int = setting(200, "of gradient descent for a player's regrets, in an iteration", low=1)
-    baseline_steps: int = setting(100, "for the baseline, after each player's traversals (0: there is none)", low=0)
+    steps: int = setting(100, "of gradient descent for a player's regrets, in an iteration", low=1)
+    baseline_steps: int = setting(50, "for the baseline, after each player's traversals (0: there is none)", low=0)
     average_hidden: str = setting("128-64", "sizes of the hidden layers of the network for the average strategy")
-    average_steps: int = setting(60, "for the average strategy, in an iteration", low=1)
+    average_steps: int = setting(40, "for the average strategy, in an iteration", low=1)
     rate: float = setting(1e-3, "of Adam", low=1e-8, high=1.0)
     alpha: float = setting(2.0, "old regrets count t^alpha / (t^alpha + 1.5)", low=0.0)
     gamma: float = setting(2.0, "strategies of iteration t count t^gamma in the average", low=0.0)
