@@ -33,7 +33,7 @@ KINDS: dict[str, tuple[Any, Any, int, float]] = {  # learner, settings, iteratio
     "always": (DeepCfr, DeepCfrSettings(**SMALL, sampling="outcome", estimate="always"), 15, 0.2),
     "paper": (DeepCfr, DeepCfrSettings(**SMALL, sampling="outcome", estimate="paper"), 15, 0.25),
     "dream": (Dream, DreamSettings(**SMALL, baseline_steps=60), 15, 0.2),
-    "nfsp": (Nfsp, NfspSettings(**SIDE_BY_SIDE, replay=20_000, room=50_000), 250, 0.2),
+    "nfsp": (Nfsp, NfspSettings(**SIDE_BY_SIDE, replay=20_000, room=50_000), 200, 0.25),
     "mmd-ppo": (MmdPpo, MmdPpoSettings(**SIDE_BY_SIDE, critic="32-32", batch=1024, magnet=2.0, mean=0.98, even=0.02), 500, 0.1),
 }
 UNIFORM = 0.458333
@@ -144,10 +144,10 @@ def test_what_cannot_be_is_refused(words: list[str], reason: str, capsys: pytest
     assert reason in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("method", sorted(LEARNERS))
-def test_every_method_from_the_command_line(method: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    few = {"exit-oos": ["--simulations", "20", "--games", "4"], "mmd-ppo": ["--boards", "32"], "nfsp": ["--boards", "32"]}
-    words = few.get(method, ["--traversals", "50"])
+@pytest.mark.parametrize("method", sorted(LEARNERS.keys() - {"exit-oos", "vr-deep-dcfr+"}))  # those have tests of their own
+def test_methods_from_the_command_line(method: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    few = {"mmd-ppo": ["--boards", "32"], "nfsp": ["--boards", "32"]}
+    words = few.get(method, ["--traversals", "50", "--steps", "20", "--average-steps", "20"])
     run = tmp_path / "run"
     assert main(["learn", "kuhn", "--with", method, *words, "--iterations", "2", "--run", str(run)]) == 0
     assert main(["learn", "--resume", str(run), "--iterations", "3"]) == 0
