@@ -168,8 +168,8 @@ def test_illegal_moves_are_explained(page: Any) -> None:
 
 
 def test_undo_and_resign(page: Any) -> None:
-    begin(page, "dark_hex", "random")
-    page.locator('[data-cell="b2"]').click()
+    begin(page, "geister", "random", setup="chosen")
+    page.get_by_role("button", name="Ready").click()
     page.locator(".table.yours .events li").first.wait_for()
     page.get_by_role("button", name="Undo").click()
     page.get_by_text("Nothing yet.").wait_for()
