@@ -168,8 +168,8 @@ def test_illegal_moves_are_explained(page: Any) -> None:
 
 
 def test_undo_and_resign(page: Any) -> None:
-    begin(page, "dark_hex", "random")
-    page.locator('[data-cell="b2"]').click()
+    begin(page, "geister", "random", setup="chosen")
+    page.get_by_role("button", name="Ready").click()
     page.locator(".table.yours .events li").first.wait_for()
     page.get_by_role("button", name="Undo").click()
     page.get_by_text("Nothing yet.").wait_for()
@@ -265,3 +265,20 @@ def test_cards_are_put_down_by_clicks(page: Any) -> None:
     both = "".join(cards.nth(i).get_attribute("data-part") for i in (0, 1))
     page.get_by_role("button", name=f"Put down {both}").click()
     page.locator('.events button[title="you did"]').first.wait_for()
+
+
+def test_the_token_is_needed_once(browser: Any, tmp_path: Path) -> None:
+    serving = Serving(tmp_path, "--token", "open-sesame")
+    context = browser.new_context()
+    page = context.new_page()
+    try:
+        page.goto(serving.url.split("?")[0])
+        page.get_by_text("this server wants its token").wait_for()
+        page.goto(serving.url)
+        assert "token" not in page.url
+        page.locator(".quick").first.click()
+        page.locator(".table.yours .moves button").first.click()
+        page.locator(".events li").first.wait_for()
+    finally:
+        context.close()
+        serving.stop()

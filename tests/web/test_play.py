@@ -116,16 +116,24 @@ def test_guests_see_and_do_not_touch(local: Local) -> None:
 
 
 def test_undo_where_nothing_was_learnt(local: Local) -> None:
-    begun = local.begin("dark_hex:3x3", "person", "random", seed=3)
-    id, key = begun["id"], begun["seats"][0]["key"]
-    with local.live(id, key) as socket:
-        assert not hear(socket, yours=True)["undo"]["allowed"]
-        say(socket, do="move", move="b2")
-        assert hear(socket, yours=True, events=[{"kind": "did", "text": "b2"}])["undo"] == {"allowed": True, "why": ""}
+    begun = local.begin("geister(setup=chosen)", "person", "random", seed=3)
+    with local.live(begun["id"], begun["seats"][0]["key"]) as socket:
+        assert hear(socket, yours=True)["undo"] == {"allowed": False, "why": "You have not moved yet."}
+        say(socket, do="move", move="ABCD")
+        assert hear(socket, yours=True, events=[{"kind": "did", "text": "ABCD"}])["undo"] == {"allowed": True, "why": ""}
         say(socket, do="undo")
-        again = hear(socket, yours=True)
-        assert again["events"] == []
-        assert len(again["legal"]) == 9
+        assert hear(socket, yours=True, events=[])["placing"]["reds"] == 4
+        say(socket, do="move", move="EFGH")
+        assert hear(socket, yours=True)["view"].count("R") == 4
+
+
+def test_a_move_that_went_through_has_told_something(local: Local) -> None:
+    begun = local.begin("dark_hex:3x3", "person", "random", seed=3)
+    with local.live(begun["id"], begun["seats"][0]["key"]) as socket:
+        hear(socket, yours=True)
+        say(socket, do="move", move="b2")
+        now = hear(socket, yours=True, events=[{"kind": "did", "text": "b2"}])
+        assert now["undo"] == {"allowed": False, "why": "You have learnt that your move went through. A practice game would allow it."}
 
 
 def test_no_undo_of_what_was_learnt(local: Local) -> None:
@@ -240,6 +248,7 @@ def test_thinkers_leave_the_server_free(local: Local) -> None:
         ({"game": "kuhn", "players": ["person", "shipped/board-4x3.nebel"]}, "was made for dark_hex(rows=4,cols=3), not for kuhn"),
         ({"game": "kuhn", "players": ["person"]}, "players"),
         ({"game": "kuhn", "seed": -1}, "seed"),
+        ({"game": "kuhn", "players": ["person", "person"], "seed": 1}, "whoever gives the seed"),
         ({"game": "kuhn", "more": 1}, "more"),
         ({}, "game"),
     ],

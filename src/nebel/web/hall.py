@@ -34,6 +34,8 @@ class Hall:
             raise Refusal("a game on the page needs a person: give one player as 'person'; agents play each other in the arena")
         if practice and players == (PERSON, PERSON):
             raise Refusal("a practice game lets one person take moves back, and both players are persons")
+        if seed is not None and players == (PERSON, PERSON):
+            raise Refusal("between people no seed can be given: whoever gives the seed could work out what is hidden")
         if self._kept >= KEPT:
             raise Refusal("the server keeps as many games as it can; start it with another --db", 503)
         table, agents = await self._loaders.run(self._seat, game, players)

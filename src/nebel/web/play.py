@@ -37,7 +37,7 @@ class NewGame(Strict):
     game: Name
     players: tuple[Name, Name] = (PERSON, "random")
     practice: bool = Field(False, description="moves can be taken back even where something was learnt since")
-    seed: int | None = Field(None, ge=0, lt=2**53, description="of chance and agents; drawn if it is not given")
+    seed: int | None = Field(None, ge=0, lt=2**53, description="of chance and the agent; drawn if it is not given, and between people")
 
 
 class Load(Strict):

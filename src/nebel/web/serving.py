@@ -21,6 +21,7 @@ def listen(host: str, port: int) -> socket.socket:
         listening = socket.socket(family, kind)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(place)
+        listening.listen(1024)  # whoever comes before the server runs waits for it
     except OSError as error:
         raise BadSetting(f"cannot listen at {host}:{port}: {error.strerror or error}; try another --port or --host") from error
     return listening

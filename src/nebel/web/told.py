@@ -13,6 +13,8 @@ from nebel.core.game import BaseGame
 from nebel.core.state import MOST_NAMED, State
 
 DID, SAW = "did", "saw"
+FRANK = ("kuhn", "leduc", "liars_dice", "goofspiel", "cheat", "geister")
+"""Games in which a move after which nothing is seen has told nothing. In Dark Hex it has: the cell was free. Of others nobody knows."""
 
 
 class Ending(NamedTuple):
@@ -86,6 +88,8 @@ def undo(state: State, seat: int, over: bool, terms: Terms) -> dict[str, Any]:
         return {"allowed": False, "why": "The game is over, and you have seen how it ends."}
     if learnt := _learnt(state, seat):
         return {"allowed": False, "why": f"You have learnt something since: {' '.join(learnt)}. A practice game would allow it."}
+    if state.game.name not in FRANK:
+        return {"allowed": False, "why": "You have learnt that your move went through. A practice game would allow it."}
     if state.turn != seat:
         return {"allowed": False, "why": "Wait for the other's move."}
     return {"allowed": True, "why": ""}
