@@ -1,7 +1,7 @@
 """Deep CFR: networks learn the gains of all iterations from a memory of samples; the average strategy is learned, or drawn from them all.
 
 Brown, Lerer, Gross, Sandholm. Deep Counterfactual Regret Minimization. 2019, with external sampling
-Chen, Kaneko. Utilizing History Information in Acquiring Strategies for Board Game Geister by Deep Counterfactual Regret Minimization. 2021,
+Chen, Kaneko. Utilizing History Information in Acquiring Strategies for Board Game Geister by Deep Counterfactual Regret Minimization,
 with outcome sampling
 Steinberger. Single Deep Counterfactual Regret Minimization. 2019, for `--average nets`
 

@@ -1,7 +1,7 @@
 """DREAM: outcome-sampling Deep CFR with a baseline that is learned and sees both sides.
 
 Steinberger, Lerer, Brown. DREAM: Deep Regret Minimization with Advantage Baselines and Model-free Learning. 2020
-de Boer, Ikeda and others used it for small variants of Geister: `--hidden geister-dream --traversals 4096 --batch 2176 --room 1280000`
+Troillet and others, Analyzing simplified Geister using DREAM, have `--hidden geister-dream --traversals 4096 --batch 2176 --room 1280000`
 
 Where it departs: samples are held and drawn by their weights instead of weighing the loss.
 """
@@ -15,10 +15,10 @@ import numpy as np
 from nebel.core.game import Game
 from nebel.core.rng import generator
 from nebel.core.settings import setting
+from nebel.learn.baseline import Baseline
 from nebel.learn.deep_cfr import RegretLearner, RegretSettings
 from nebel.learn.memory import Arrays, Experience, Lessons
-from nebel.learn.nets import Shape, Values, read_shape
-from nebel.learn.traverse import OVER, Decisions, Floats, Longs, Reals, Traverser, pass_back
+from nebel.learn.traverse import Decisions, Longs, Reals, Traverser, pass_back
 from nebel.learn.workers import Workers
 
 
@@ -36,8 +36,7 @@ class Dream(RegretLearner):
     def __init__(self, game: Game, recall: str, settings: DreamSettings, seed: int, workers: Workers) -> None:
         super().__init__(game, recall, settings, seed, workers)
         self._traverser = Traverser(game, recall)
-        shape = Shape(read_shape(settings.hidden).dense)
-        self._baseline = Values(2 * self._traverser.size + 1, shape, game.actions, settings.rate, seed + 2)
+        self._baseline = Baseline.of_both(game, recall, settings.hidden, settings.rate, seed + 2)
         self._last: Decisions | None = None
 
     def prepare(self) -> None:
@@ -50,26 +49,16 @@ class Dream(RegretLearner):
         self.nodes += len(d.move)
         self._scale = self._scale or float(np.abs(d.score).max())
         self._last = d = d._replace(score=d.score / self._scale)
-        guess = self._guess(d) if self.iterations else np.zeros(d.legal.shape, np.float32)
+        guess = self._baseline.guess(d) if self.iterations else np.zeros(d.legal.shape, np.float32)
         gains = np.zeros(d.legal.shape)
         pass_back(d, guess, 1.0 if player == 0 else -1.0, np.zeros(len(d.move)), gains)
         own, other = np.flatnonzero(d.player == player), np.flatnonzero(d.player != player)
         lessons = Lessons(d.rows(own), gains[own].astype(np.float32), d.legal[own])
         return lessons, -d.reach[own], Experience(d.rows(other), d.share[other], d.legal[other])
 
-    def _guess(self, d: Decisions) -> Floats:
-        return self._baseline(d.table())
-
     def extra(self, rng: np.random.Generator) -> dict[str, float]:
-        """Expected SARSA: towards the score, or what the strategy gets from the next decision on."""
-        d = self._last
-        assert d
-        then = np.sum(d.share * self._guess(d), axis=1) if self.iterations else np.zeros(len(d.move))
-        worth = np.where(d.then == OVER, d.score, then[d.then])
-        weight = np.zeros(d.legal.shape, np.float32)
-        weight[np.arange(len(worth)), d.move] = 1.0
-        wanted = weight * worth[:, None].astype(np.float32)
-        return {"baseline_loss": self._baseline.fit(d.table(), wanted, weight, self.settings.baseline_steps, rng)}
+        assert self._last
+        return {"baseline_loss": self._baseline.learn(self._last, self.iterations > 0, self.settings.baseline_steps, rng)}
 
     def save(self) -> Arrays:
         return {**super().save(), **self._baseline.save("baseline.")}

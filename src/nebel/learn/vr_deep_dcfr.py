@@ -19,12 +19,13 @@ from nebel.core.errors import BadSetting
 from nebel.core.game import Game
 from nebel.core.rng import generator
 from nebel.core.settings import Settings, setting
+from nebel.learn.baseline import Baseline
 from nebel.learn.memory import Arrays
-from nebel.learn.nets import Dense, Shape, Values, read_shape
+from nebel.learn.nets import Dense, Values
 from nebel.learn.tallies import Tallies, group
-from nebel.learn.traverse import OVER, Decisions, Floats, Reals, Traverser, pass_back
+from nebel.learn.traverse import Decisions, Floats, Reals, Traverser, pass_back
 from nebel.learn.workers import Workers
-from nebel.policy.net import NetPolicy, encoding_of
+from nebel.policy.net import NetPolicy
 from nebel.policy.nets import match_regrets
 
 BATCH = 1024
@@ -55,11 +56,10 @@ class VrDeepDcfr:
             raise BadSetting("this method samples in one process; leave out --workers")
         self.game, self.recall, self.settings, self.seed = game, recall, settings, seed
         s, self._traverser = settings, Traverser(game, recall)
-        size, actions, board = self._traverser.size, game.actions, encoding_of(game, recall).board
-        self._regrets = [Values(size, read_shape(s.hidden), actions, s.rate, seed + p, board) for p in range(2)]
-        self._baseline = Values(2 * size + 1, Shape(read_shape(s.hidden).dense), actions, s.rate, seed + 2)
+        self._regrets = [Values.of(game, recall, s.hidden, s.rate, seed + p) for p in range(2)]
+        self._baseline = Baseline.of_both(game, recall, s.hidden, s.rate, seed + 2)
         self._average = Dense.of(game, recall, s.average_hidden, s.rate, seed + 3)
-        self._tallies = Tallies(s.room, size, actions)
+        self._tallies = Tallies(s.room, self._traverser.size, game.actions)
         self.iterations, self.metrics, self._scale = 0, dict[str, float](), game.most if np.isfinite(game.most) else 0.0
 
     def prepare(self) -> None:
@@ -79,13 +79,14 @@ class VrDeepDcfr:
             start = time.perf_counter()
             d = self._traverser.run(s.traversals, self._strategy, player, s.explore, generator(self.seed, 2 * self.iterations + player))
             self._scale = self._scale or float(np.abs(d.score).max())
+            d = d._replace(score=d.score / self._scale)
             gains = self._gains(d, player)
             sampling += time.perf_counter() - start
             nodes += len(d.move)
             losses[f"loss_{player}"] = self._learn_regrets(d, gains, player, rng)
             self._tally(d, 1 - player, rng)
             if s.baseline_steps:
-                losses["baseline_loss"] = self._learn_baseline(d, rng)
+                losses["baseline_loss"] = self._baseline.learn(d, self.iterations > 0, s.baseline_steps, rng)
         losses["average_loss"] = float(np.mean([self._average.step(self._tallies.draw(BATCH, rng)) for _ in range(s.average_steps)]))
         self.iterations += 1
         spent = time.perf_counter() - begun
@@ -94,15 +95,10 @@ class VrDeepDcfr:
             "nodes_per_second": nodes / sampling, "sampling_share": sampling / spent,
         }  # fmt: skip
 
-    def _guess(self, d: Decisions) -> Floats:
-        """What player 0 gets by each move, in units of the scale."""
-        return self._baseline(d.table())
-
     def _gains(self, d: Decisions, player: int) -> Reals:
-        guess = self._guess(d) if self.settings.baseline_steps and self.iterations else np.zeros(d.legal.shape, np.float32)
+        guess = self._baseline.guess(d) if self.settings.baseline_steps and self.iterations else np.zeros(d.legal.shape, np.float32)
         values, gains = np.zeros(len(d.move)), np.zeros(d.legal.shape)
-        scaled = d._replace(score=d.score / self._scale)
-        pass_back(scaled, guess, 1.0 if player == 0 else -1.0, values, gains)
+        pass_back(d, guess, 1.0 if player == 0 else -1.0, values, gains)
         return gains
 
     def _learn_regrets(self, d: Decisions, gains: Reals, player: int, rng: np.random.Generator) -> float:
@@ -123,14 +119,6 @@ class VrDeepDcfr:
         at = own[groups.first]
         amounts = (self.iterations + 1) ** self.settings.gamma * groups.size[:, None] * groups.mean
         self._tallies.add(groups.key, d.rows(at), d.legal[at], amounts, rng)
-
-    def _learn_baseline(self, d: Decisions, rng: np.random.Generator) -> float:
-        """Expected SARSA: towards the score, or what the strategy gets from the next decision on."""
-        then = np.sum(d.share * self._guess(d), axis=1) if self.iterations else np.zeros(len(d.move))
-        worth = np.where(d.then == OVER, d.score / self._scale, then[d.then])
-        weight = np.zeros(d.legal.shape, np.float32)
-        weight[np.arange(len(worth)), d.move] = 1.0
-        return self._baseline.fit(d.table(), weight * worth[:, None].astype(np.float32), weight, self.settings.baseline_steps, rng)
 
     def policy(self, facts: dict[str, Any]) -> NetPolicy:
         return self._average.policy(self.game, self.recall, facts)
