@@ -55,7 +55,8 @@ def read_hidden(text: str) -> list[int]:
     """Sizes of hidden layers, such as 128-64."""
     sizes = [int(word) if word.isdecimal() else 0 for word in text.split("-")]
     if min(sizes) < 1:
-        raise BadSetting(f"sizes of layers {text!r} are not understood; write them such as 128-64")
+        shapes = ", ".join(("128-64", "conv:16-32/64-64", *NAMED))
+        raise BadSetting(f"sizes of layers {text!r} are not understood; networks are written as: {shapes}")
     return sizes
 
 
