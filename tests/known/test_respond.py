@@ -25,7 +25,7 @@ def test_learned_responses_come_near_the_exact_ones(string: str, responder: str)
     game = in_rules(nebel.game(string))
     tree = nebel.grow(game)
     exact = Judge(tree).verdict(Uniform().on_tree(tree).strategies).best_response
-    settings = ResponseSettings(**{**vars(FAST), "responder": responder, "iterations": 40 if string == "kuhn" else 120})
+    settings = ResponseSettings(**{**vars(FAST), "responder": responder, "iterations": 40 if responder == "dqn" else 120})
     for found, best in zip(respond(game, read("uniform"), settings, 1), exact, strict=True):
         assert best - 0.06 < found.mean < best + 2 * found.half
 

@@ -22,7 +22,7 @@ from nebel.match.arena import Arena, Terms, play_deals, play_pair
 from nebel.match.deals import play_by_hand
 from nebel.match.thinkers import Mind, Thinker
 from nebel.policy.io import save_policy
-from nebel.policy.net import NetPolicy
+from nebel.policy.net import Layer, NetPolicy
 from nebel.policy.table import from_tree
 from nebel.search.budget import Budget
 from nebel.search.ismcts import IsmctsSettings
@@ -39,8 +39,10 @@ def net(string: str, seed: int) -> NetPolicy:
     """A network of random weights."""
     game, rng = nebel.game(string), np.random.default_rng(seed)
     sizes = [game.encodings["perfect"].size, 16, game.actions]  # type: ignore[attr-defined]
-    layers = [(rng.normal(size=(a, b)).astype(np.float32), rng.normal(size=b).astype(np.float32)) for a, b in pairwise(sizes)]
-    return NetPolicy(game.string, game.fingerprint, "perfect", tuple(layers))
+    layers = [
+        Layer(rng.normal(size=(a, b)).astype(np.float32), rng.normal(size=b).astype(np.float32), "relu") for a, b in pairwise(sizes)
+    ]
+    return NetPolicy(game.string, game.fingerprint, "perfect", (*layers[:-1], layers[-1]._replace(bend="")))
 
 
 @pytest.fixture
