@@ -10,11 +10,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 
 from nebel.core.game import Game
 from nebel.learn.memory import Arrays, Floats
-from nebel.learn.nets import Net, read_shape
+from nebel.learn.nets import Net, read_shape, torch
 from nebel.learn.traverse import OVER, Decisions, Longs, Reals, Strategy, next_own
 from nebel.policy.net import encoding_of
 

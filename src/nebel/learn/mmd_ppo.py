@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 
 from nebel.core.errors import BadSetting
 from nebel.core.game import Game
@@ -26,7 +25,7 @@ from nebel.core.rng import generator
 from nebel.core.rule import kernel
 from nebel.core.settings import Settings, setting
 from nebel.learn.memory import Arrays
-from nebel.learn.nets import Dense, Net, log_shares, read_shape, shares_of_logits
+from nebel.learn.nets import Dense, Net, log_shares, read_shape, shares_of_logits, torch
 from nebel.learn.rivals import Frozen, in_step
 from nebel.learn.traverse import NOBODY, OVER, Decisions, Floats, Longs, Reals
 from nebel.learn.workers import Workers

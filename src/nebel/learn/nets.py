@@ -18,7 +18,7 @@ from nebel.learn.memory import Arrays, Experience, Lessons
 from nebel.policy.net import Floats, Layer, NetPolicy, encoding_of
 
 try:
-    import torch
+    import torch as torch  # for modules beside this one, so that all say alike what is missing
     from torch import nn
 except ImportError as error:  # the rest of the library does without
     raise BadSetting("learning takes torch; install it with: pip install 'torch>=2.13,<2.14'") from error
