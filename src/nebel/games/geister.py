@@ -11,7 +11,7 @@ from nebel.core.errors import UnknownGame
 from nebel.core.game import CHANCE, END, Clues, Encoding, Game, Glance, Hints, Record, Rules, key_text, openly, record
 from nebel.core.rng import fold
 from nebel.core.rule import rule
-from nebel.games.geister_board import BLUE, EMPTY, HIDDEN, OTHER_BLUE, OTHER_RED, RED, Board, brief
+from nebel.games.geister_board import BLUE, EMPTY, HIDDEN, OTHER_BLUE, OTHER_RED, RED, Board, brief, word
 from nebel.games.geister_bots import bots
 from nebel.games.geister_proof import prover
 
@@ -53,10 +53,10 @@ def geister(
     chosen = setup == "chosen"
     colourings = np.array(field.colourings, int64)
     ways, home = len(colourings), field.start
-    last, board, far = cells - 1, (1 << cells) - 1, cells - width
-    right = sum(1 << (y * width + width - 1) for y in range(height))
-    left = right >> (width - 1)
-    corners = sum(1 << cell for cell in field.exits)
+    last, far = cells - 1, cells - width
+    inner = word(range(far))  # from where north is on the board
+    left, right = field.sides
+    corners, _ = field.doors
     placing = 4 * cells  # the first move that chooses colours
     moved = SETUP + ways  # the first sight of a move
 
@@ -84,7 +84,7 @@ def geister(
             return ways
         mine = s.ghosts[s.turn]
         leave = mine & ~s.reds[s.turn] & corners
-        north = (mine << width & board & ~mine) >> width | leave
+        north = (mine & inner) & ~(mine >> width) | leave
         east = ((mine & ~right) << 1 & ~mine) >> 1
         south = (mine >> width & ~mine) << width
         west = ((mine & ~left) >> 1 & ~mine) << 1

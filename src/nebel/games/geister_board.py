@@ -7,6 +7,7 @@ The other's cell is the one turned by 180 degrees.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -15,11 +16,17 @@ from math import comb
 from nebel.core.errors import UnknownGame
 
 NORTH, EAST, SOUTH, WEST = range(4)
-MOST_CELLS = 62
+MOST_CELLS = 64
 VARIANT = re.compile(r"x(\d+)y(\d+)g(\d+)([RB]?)b(\d+)")
 
 EMPTY, BLUE, RED, HIDDEN, OTHER_BLUE, OTHER_RED = ".BR?br"
 """Marks of a view: own ghosts in capitals."""
+
+
+def word(cells: Iterable[int]) -> int:
+    """A set of cells as compiled rules hold it: bits of 64, the last of which is the sign."""
+    bits = sum(1 << cell for cell in cells)
+    return bits - (bits >> MOST_CELLS - 1 << MOST_CELLS)
 
 
 def brief(text: str) -> dict[str, str]:
@@ -78,6 +85,16 @@ class Board:
     def exits(self) -> tuple[int, int]:
         """The corners from which a blue ghost may leave."""
         return self.cells - self.width, self.cells - 1
+
+    @property
+    def sides(self) -> tuple[int, int]:
+        """The left column and the right one, as words."""
+        return word(range(0, self.cells, self.width)), word(range(self.width - 1, self.cells, self.width))
+
+    @property
+    def doors(self) -> tuple[int, int]:
+        """The cells from which blue ghosts may leave, own ones and the other's, as words."""
+        return word(self.exits), word((0, self.width - 1))
 
     @cached_property
     def homes(self) -> list[int]:

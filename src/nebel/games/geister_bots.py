@@ -20,7 +20,7 @@ ENDLESS = 1 << 62
 def bots(field: Board) -> dict[str, Bot]:
     width, height, cells = field.width, field.height, field.cells
     last, far = cells - 1, cells - width
-    exits, doors = sum(1 << cell for cell in field.exits), 1 | 1 << (width - 1)  # mine, and the other's
+    exits, doors = field.doors
     blue_count, ways, placing = field.ghosts - field.reds, field.ways, 4 * cells
     columns = [min(x, width - 1 - x) for x in range(width)]
     may_go, to_exit, to_door, in_order, steps = ways_of(field)

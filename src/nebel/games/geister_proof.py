@@ -31,7 +31,7 @@ def prover(field: Board, limit: int) -> Any:
     """
     width, cells = field.width, field.cells
     last, far = cells - 1, cells - width
-    exits, doors = sum(1 << cell for cell in field.exits), 1 | 1 << (width - 1)
+    exits, doors = field.doors
     blue_count, red_count = field.ghosts - field.reds, field.reds
     may_go, to_exit, _, in_order, steps = ways_of(field)
 

@@ -30,20 +30,19 @@ class Ways(NamedTuple):
 def ways_of(field: Board) -> Ways:
     width, height, cells = field.width, field.height, field.cells
     far = cells - width
-    right = sum(1 << (y * width + width - 1) for y in range(height))
-    left = right >> (width - 1)
+    left, right = field.sides
     aside = [min(x, width - 1 - x) for x in range(width)]
 
     @rule
     def may_go(own: Any, cell: int, way: int) -> bool:
         here = int64(1) << cell
         if way == 0:
-            return cell < far and not own & here << width
+            return cell < far and not own >> (cell + width) & 1
         if way == 1:
-            return not right & here and not own & here << 1
+            return not right & here and not own >> (cell + 1) & 1
         if way == 2:
-            return cell >= width and not own & here >> width
-        return not left & here and not own & here >> 1
+            return cell >= width and not own >> (cell - width) & 1
+        return not left & here and not own >> (cell - 1) & 1
 
     return Ways(
         may_go,
