@@ -11,9 +11,9 @@ __all__ = ["Row", "names_of", "run"]
 
 
 def _claims() -> list[Claim]:
-    from nebel.bench import flocks, judging, own_game, playouts, quality, sampling, searching, sweeps
+    from nebel.bench import flocks, judging, learning, own_game, playouts, quality, sampling, searching, sweeps
 
-    rooms = (sweeps, sampling, judging, quality, own_game, playouts, flocks, searching)
+    rooms = (sweeps, sampling, judging, quality, own_game, playouts, flocks, searching, learning)
     return [claim for room in rooms for claim in room.claims()]
 
 

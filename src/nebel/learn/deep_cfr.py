@@ -120,6 +120,13 @@ class RegretLearner:
         """Gains of a player with logarithms of their weights, and strategies of the other."""
         raise NotImplementedError
 
+    def gather(self, player: int, luck: Longs, rng: np.random.Generator) -> None:
+        """Sample, and remember; what is later counts more."""
+        late = math.log(self.iterations + 1)
+        lessons, weights, strategies = self.sample(player, luck)
+        self._memory[player].add(lessons, weights + late, rng)
+        self._strategies.add(strategies, np.full(len(strategies.rows), late), rng)
+
     def extra(self, rng: np.random.Generator) -> dict[str, float]:
         """What else a method learns from the player's samples; its losses."""
         return {}
@@ -127,12 +134,10 @@ class RegretLearner:
     def iterate(self) -> None:
         s, begun, sampling, losses = self.settings, time.perf_counter(), 0.0, dict[str, float]()
         rng = np.random.default_rng([self.seed, self.iterations])
-        late, self.nodes, drawn = math.log(self.iterations + 1), 0, []
+        self.nodes, drawn = 0, []
         for player in (0, 1):
             start = time.perf_counter()
-            lessons, weights, strategies = self.sample(player, generator(self.seed, 2 * self.iterations + player))
-            self._memory[player].add(lessons, weights + late, rng)
-            self._strategies.add(strategies, np.full(len(strategies.rows), late), rng)
+            self.gather(player, generator(self.seed, 2 * self.iterations + player), rng)
             sampling += time.perf_counter() - start
             losses |= self.extra(rng)
             net = self._net(player, self.iterations) if s.fresh else self._gains[player]

@@ -26,6 +26,9 @@ except ImportError as error:  # the rest of the library does without
 MOST_ROWS = 1024
 """That a step of a fit learns from; of more, as many are drawn."""
 
+BLOCK = 512
+"""Rows that convolutions are asked about at once: what they make of more does not fit into the processor's cache."""
+
 MOMENTS = ("exp_avg", "exp_avg_sq", "step")
 """What Adam remembers of a parameter."""
 
@@ -193,7 +196,8 @@ class Net:
     def __call__(self, rows: Floats) -> Floats:
         with torch.inference_mode():
             self.net.eval()
-            found: Floats = self.net(torch.from_numpy(rows)).numpy()
+            blocks = torch.from_numpy(rows).split(BLOCK if self.net.board else max(1, len(rows)))
+            found: Floats = torch.cat([self.net(block) for block in blocks]).numpy()
             self.net.train()
         return found
 

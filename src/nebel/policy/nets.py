@@ -19,13 +19,28 @@ from nebel.policy.net import Floats, Layer, Reals, encode, encode_side
 from nebel.policy.table import MadePolicy, OnTree
 
 
+@kernel
+def _match(regrets: Any, legal: Any, shares: Any) -> None:
+    for r in range(len(regrets)):
+        total, best = 0.0, -1
+        for a in range(regrets.shape[1]):
+            if legal[r, a]:
+                total += max(regrets[r, a], 0.0)
+                if best < 0 or regrets[r, a] > regrets[r, best]:
+                    best = a
+        if total > 1e-12:
+            for a in range(regrets.shape[1]):
+                if legal[r, a]:
+                    shares[r, a] = max(regrets[r, a], 0.0) / total
+        elif best >= 0:
+            shares[r, best] = 1.0
+
+
 def match_regrets(regrets: Floats, legal: NDArray[np.bool_]) -> Reals:
     """Moves in proportion to positive regrets; where there are none, the best of the legal ones."""
-    positive = np.where(legal, np.maximum(regrets, 0.0), 0.0).astype(np.float64)
-    total = positive.sum(axis=-1, keepdims=True)
-    best = np.zeros(positive.shape)
-    np.put_along_axis(best, np.where(legal, regrets, -np.inf).argmax(axis=-1)[..., None], 1.0, -1)
-    return np.where(total > 1e-12, positive / np.maximum(total, 1e-12), best)
+    shares, rows = np.zeros(regrets.shape), (-1, regrets.shape[-1])
+    _match(regrets.reshape(rows), np.broadcast_to(legal, regrets.shape).reshape(rows), shares.reshape(rows))
+    return shares
 
 
 @kernel
