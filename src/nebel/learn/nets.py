@@ -196,7 +196,7 @@ class Net:
     def __call__(self, rows: Floats) -> Floats:
         with torch.inference_mode():
             self.net.eval()
-            blocks = torch.from_numpy(rows).split(BLOCK if self.net.board else max(1, len(rows)))
+            blocks = torch.split(torch.from_numpy(rows), BLOCK if self.net.board else max(1, len(rows)))
             found: Floats = torch.cat([self.net(block) for block in blocks]).numpy()
             self.net.train()
         return found
