@@ -60,7 +60,7 @@ def _leduc(seconds: float) -> Row:
 
     def work(count: int) -> None:
         for _ in range(count):
-            learner.gather(done[0] % 2, generator(1, done[0]), rng)
+            learner.gather(done[0] % 2, done[0], rng)
             done[0] += 1
 
     def field() -> list[Contender]:

@@ -20,18 +20,16 @@ from typing import Any
 
 import numpy as np
 
-from nebel.core.errors import BadSetting
 from nebel.core.game import Game
-from nebel.core.rng import generator
 from nebel.core.rule import kernel
 from nebel.core.settings import Settings, setting
-from nebel.learn.external import External
 from nebel.learn.memory import Arrays, Experience, Lessons, Weighted
 from nebel.learn.nets import Dense, Values
-from nebel.learn.traverse import Decisions, Floats, Longs, Reals, Traverser, pass_back
+from nebel.learn.spread import Regrets, Spread, follow_all, play_games
+from nebel.learn.traverse import Decisions, Reals, pass_back
 from nebel.learn.workers import Workers
-from nebel.policy.net import Layer, NetPolicy, encoding_of
-from nebel.policy.nets import NetsPolicy, match_regrets
+from nebel.policy.net import Layer, NetPolicy
+from nebel.policy.nets import NetsPolicy
 
 LOW, HIGH = -6 * math.log(10), 6 * math.log(10)
 """Where the paper on Geister cuts values and weights off, as logarithms."""
@@ -95,10 +93,9 @@ class RegretLearner:
     """Networks for the gains of both players, memories, and the average strategy; methods say how samples are made (`sample`)."""
 
     def __init__(self, game: Game, recall: str, settings: Any, seed: int, workers: Workers) -> None:
-        if workers.count > 1:
-            raise BadSetting("this method samples in one process; leave out --workers")
         self.game, self.recall, self.settings, self.seed = game, recall, settings, seed
-        s, size = settings, encoding_of(game, recall).size
+        s, self.games = settings, Spread(game, recall, seed, workers)
+        size = self.games.size
         self._gains = [self._net(p) for p in range(2)]
         self._memory = [Weighted(Lessons.blank(s.room, size, game.actions)) for _ in range(2)]
         self._strategies = Weighted(Experience.blank(s.room, size, game.actions))
@@ -111,19 +108,18 @@ class RegretLearner:
         s = self.settings
         return Values.of(self.game, self.recall, s.hidden, s.rate, self.seed + player + 10 * iteration)
 
-    def strategy(self, player: int, rows: Floats, legal: Any) -> Reals:
-        if not self.iterations:
-            return np.asarray(legal / legal.sum(axis=1, keepdims=True), np.float64)
-        return match_regrets(self._gains[player](rows), legal)
+    def mind(self) -> Regrets:
+        """How everybody moves now."""
+        return Regrets(self._gains if self.iterations else None)
 
-    def sample(self, player: int, rng: Longs) -> tuple[Lessons, Reals, Experience]:
+    def sample(self, player: int, stream: int) -> tuple[Lessons, Reals, Experience]:
         """Gains of a player with logarithms of their weights, and strategies of the other."""
         raise NotImplementedError
 
-    def gather(self, player: int, luck: Longs, rng: np.random.Generator) -> None:
+    def gather(self, player: int, stream: int, rng: np.random.Generator) -> None:
         """Sample, and remember; what is later counts more."""
         late = math.log(self.iterations + 1)
-        lessons, weights, strategies = self.sample(player, luck)
+        lessons, weights, strategies = self.sample(player, stream)
         self._memory[player].add(lessons, weights + late, rng)
         self._strategies.add(strategies, np.full(len(strategies.rows), late), rng)
 
@@ -137,7 +133,7 @@ class RegretLearner:
         self.nodes, drawn = 0, []
         for player in (0, 1):
             start = time.perf_counter()
-            self.gather(player, generator(self.seed, 2 * self.iterations + player), rng)
+            self.gather(player, 2 * self.iterations + player, rng)
             sampling += time.perf_counter() - start
             losses |= self.extra(rng)
             net = self._net(player, self.iterations) if s.fresh else self._gains[player]
@@ -202,23 +198,17 @@ class DeepCfr(RegretLearner):
 
     def __init__(self, game: Game, recall: str, settings: DeepCfrSettings, seed: int, workers: Workers) -> None:
         super().__init__(game, recall, settings, seed, workers)
-        self._wide = External(game, recall) if settings.sampling == "external" else None
-        self._narrow = Traverser(game, recall) if settings.sampling == "outcome" else None
         self._length = 4
 
     def prepare(self) -> None:
         """Compile, or load what was compiled."""
-        if self._narrow:
-            self._narrow.run(1, self.strategy, 0, 1.0, generator(0))
-        elif self._wide:
-            self._wide.run(1, self.strategy, 0, generator(0))
+        self.games.prepare(follow_all if self.settings.sampling == "external" else play_games, self.mind())
 
-    def sample(self, player: int, rng: Longs) -> tuple[Lessons, Reals, Experience]:
-        return self._follow_one(player, rng) if self._narrow else self._follow_all(player, rng)
+    def sample(self, player: int, stream: int) -> tuple[Lessons, Reals, Experience]:
+        return self._follow_all(player, stream) if self.settings.sampling == "external" else self._follow_one(player, stream)
 
-    def _follow_all(self, player: int, rng: Longs) -> tuple[Lessons, Reals, Experience]:
-        assert self._wide
-        parts = self._wide.run(self.settings.traversals, self.strategy, player, rng)
+    def _follow_all(self, player: int, stream: int) -> tuple[Lessons, Reals, Experience]:
+        parts = self.games.follow_all(self.settings.traversals, self.mind(), stream, player)
         who, row, legal, share, gains = (np.concatenate(column) for column in zip(*parts, strict=True))
         self.nodes += len(who)
         own, other = who == player, who != player
@@ -226,10 +216,9 @@ class DeepCfr(RegretLearner):
         lessons = Lessons(row[own], (gains[own] / self._scale).astype(np.float32), legal[own])
         return lessons, np.zeros(len(lessons.rows)), Experience(row[other], share[other], legal[other])
 
-    def _follow_one(self, player: int, rng: Longs) -> tuple[Lessons, Reals, Experience]:
-        assert self._narrow
+    def _follow_one(self, player: int, stream: int) -> tuple[Lessons, Reals, Experience]:
         s = self.settings
-        d = self._narrow.run(s.traversals, self.strategy, player, s.explore, rng, self._length if s.estimate == "once" else 0)
+        d = self.games.run(s.traversals, self.mind(), stream, player, s.explore, self._length if s.estimate == "once" else 0)
         self.nodes += len(d.move)
         self._scale = self._scale or float(np.abs(d.score).max())
         own, other = np.flatnonzero(d.player == player), np.flatnonzero(d.player != player)

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from nebel.core.game import Game
-from nebel.core.rng import generator
 from nebel.core.settings import setting
 from nebel.learn.baseline import Baseline
 from nebel.learn.deep_cfr import RegretLearner, RegretSettings
 from nebel.learn.memory import Arrays, Experience, Lessons
-from nebel.learn.traverse import Decisions, Longs, Reals, Traverser, pass_back
+from nebel.learn.spread import play_games
+from nebel.learn.traverse import Decisions, Reals, pass_back
 from nebel.learn.workers import Workers
 
 
@@ -35,17 +35,16 @@ class Dream(RegretLearner):
 
     def __init__(self, game: Game, recall: str, settings: DreamSettings, seed: int, workers: Workers) -> None:
         super().__init__(game, recall, settings, seed, workers)
-        self._traverser = Traverser(game, recall)
         self._baseline = Baseline.of_both(game, recall, settings.hidden, settings.rate, seed + 2)
         self._last: Decisions | None = None
 
     def prepare(self) -> None:
         """Compile, or load what was compiled."""
-        self._traverser.run(1, self.strategy, 0, 1.0, generator(0))
+        self.games.prepare(play_games, self.mind())
 
-    def sample(self, player: int, rng: Longs) -> tuple[Lessons, Reals, Experience]:
+    def sample(self, player: int, stream: int) -> tuple[Lessons, Reals, Experience]:
         s = self.settings
-        d = self._traverser.run(s.traversals, self.strategy, player, s.explore, rng)
+        d = self.games.run(s.traversals, self.mind(), stream, player, s.explore)
         self.nodes += len(d.move)
         self._scale = self._scale or float(np.abs(d.score).max())
         self._last = d = d._replace(score=d.score / self._scale)

@@ -15,18 +15,17 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from nebel.core.errors import BadSetting
 from nebel.core.game import Game
-from nebel.core.rng import generator
 from nebel.core.rule import kernel
 from nebel.core.settings import Settings, setting
 from nebel.learn.memory import Arrays
 from nebel.learn.nets import Dense, Net, log_shares, read_shape, shares_of_logits, torch
-from nebel.learn.rivals import Frozen, in_step
+from nebel.learn.rivals import Among, Frozen
+from nebel.learn.spread import Plain, Segment, Spread, play_on
 from nebel.learn.traverse import NOBODY, OVER, Decisions, Floats, Longs, Reals
 from nebel.learn.workers import Workers
 from nebel.policy.net import NetPolicy, encoding_of
@@ -40,6 +39,8 @@ class MmdPpoSettings(Settings):
     plies: int = setting(32, "decisions on each of them, in an iteration", low=1)
     hidden: str = setting("128-128", "the policy: sizes of hidden layers, or such as conv:16-32/64-64")
     critic: str = setting("128-128", "sizes of the critic's hidden layers")
+    rates: str = setting("positions", "what the critic rates: positions, or moves, so that all of them are learned from instead of the"
+                         " one that was made", choices=("positions", "moves"))  # fmt: skip
     rate: float = setting(1e-3, "of Adam at the beginning", low=1e-8, high=1.0)
     batch: int = setting(2048, "decisions in a step of gradient descent", low=1)
     epochs: int = setting(1, "times that an iteration's decisions are gone through", low=1)
@@ -70,50 +71,63 @@ def look_back(d: Decisions, worth: Any, ahead: Any, trace: float, target: Any, s
         surprise[r] = target[r] - worth[r]
 
 
+class Logits(Plain):
+    """Moves as a network for policies has them."""
+
+    def __init__(self, net: Dense) -> None:
+        self.net = net
+
+    def __call__(self, player: int, rows: Floats, legal: Any) -> Reals:
+        return shares_of_logits(self.net(rows), legal)
+
+
+class Lesson(NamedTuple):
+    """By decision: what both knew, how much better than the position the critic rates each move (for player 0), what it should have said,
+    and by how much the game went better than it thought."""
+
+    table: Floats
+    gains: Floats
+    target: Floats
+    surprise: Floats
+
+
 class MmdPpo:
     """`iterations` so far; `metrics` of the last one. Seats of rivals do not learn."""
 
     def __init__(
         self, game: Game, recall: str, settings: MmdPpoSettings, seed: int, workers: Workers, rivals: Mapping[int, Frozen] = NOBODY
     ) -> None:
-        if workers.count > 1:
-            raise BadSetting("this method plays in one process; leave out --workers")
         self.game, self.recall, self.settings, self.seed = game, recall, settings, seed
-        s, self._traverser = settings, in_step(game, recall, settings.boards, rivals)
+        s = settings
+        self.games = Among(game, recall, s.boards, rivals, seed) if rivals else Spread(game, recall, seed, workers)
         self.rivals, self._told = rivals, encoding_of(game, recall).size
         self._policy, self._mean = (Dense.of(game, recall, s.hidden, s.rate, seed) for _ in range(2))
-        self._critic = Net(2 * self._traverser.size + 1, read_shape(s.critic), 1, s.rate, seed + 1)
+        outputs = game.actions if s.rates == "moves" else 1
+        self._critic = Net(2 * self.games.size + 1, read_shape(s.critic), outputs, s.rate, seed + 1)
         self.iterations, self.metrics = 0, dict[str, float]()
         self._scale, self._size = game.most if np.isfinite(game.most) else 0.0, 0.0
 
     def prepare(self) -> None:
         """Compile, or load what was compiled."""
-        in_step(self.game, self.recall, 1, self.rivals).segment(2, self._strategy, generator(0))
-
-    def _strategy(self, player: int, rows: Floats, legal: Any) -> Reals:
-        return shares_of_logits(self._policy(rows), legal)
+        self.games.prepare(play_on, Logits(self._policy), plies=2)
 
     def iterate(self) -> None:
         s, begun = self.settings, time.perf_counter()
         weaker = (1.0 + self.iterations / s.settling) ** -0.5 if s.settling else 1.0
         rng = np.random.default_rng([self.seed, self.iterations])
-        d, ahead = self._traverser.segment(s.plies, self._strategy, generator(self.seed, self.iterations))
+        found = self.games.segment(s.boards, s.plies, Logits(self._policy), self.iterations)
+        d = found.decisions
         played = time.perf_counter()
         self._scale = self._scale or float(np.abs(d.score[d.then == OVER]).max(initial=1e-9))
-        table = d.table()
-        worth, target, surprise = self._critic(table)[:, 0].astype(float), np.zeros(len(d.move)), np.zeros(len(d.move))
-        look_back(d._replace(score=d.score / self._scale), worth, self._critic(ahead)[:, 0].astype(float), s.trace, target, surprise)
-        gains = np.where(d.player == 0, surprise, -surprise)
-        own = np.flatnonzero(~np.isin(d.player, list(self.rivals)))
-        size = float(np.sqrt(np.mean(gains[own] ** 2))) if len(own) else 0.0
+        lesson, own = self._lesson(found), np.flatnonzero(~np.isin(d.player, list(self.rivals)))
+        size = float(np.sqrt(np.mean(lesson.surprise[own] ** 2))) if len(own) else 0.0
         self._size = size if not self.iterations else 0.9 * self._size + 0.1 * size
-        gains /= max(self._size, 1e-9)
         for net in (self._policy, self._critic):
             net.pace(s.rate * weaker)
-        found = [self._learn(d, table, target, gains, order, weaker) for order in self._batches(own, rng)]
+        losses = [self._learn(d, lesson, order, weaker) for order in self._batches(own, rng)]
         self._mean.follow(self._policy, min(s.mean, (1 + self.iterations) / (10 + self.iterations)))
         self.iterations += 1
-        loss, off, spread, drift = np.mean(found or [(0.0,) * 4], axis=0)
+        loss, off, spread, drift = np.mean(losses or [(0.0,) * 4], axis=0)
         over = d.then == OVER
         self.metrics = {
             "loss": float(loss), "critic_loss": float(off), "entropy": float(spread), "drift": float(drift), "surprise": size,
@@ -125,24 +139,49 @@ class MmdPpo:
         parts = max(1, len(own) // self.settings.batch)
         return [part for _ in range(self.settings.epochs) for part in np.array_split(rng.permutation(own), parts) if len(part)]
 
-    def _learn(self, d: Decisions, table: Floats, target: Reals, gains: Reals, at: Longs, weaker: float) -> tuple[float, ...]:
+    def _lesson(self, found: Segment) -> Lesson:
+        d, ahead, size = found.decisions, found.ahead, self.games.size
+        table = d.table()
+        rated, after = self._critic(table), self._critic(ahead)[:, 0].astype(float)
+        if self.settings.rates == "moves":
+            worth, turn = np.sum(d.share * rated, axis=1).astype(float), ahead[:, -1:] == 1
+            mover = np.where(turn, ahead[:, size : size + self._told], ahead[:, : self._told])
+            after = np.sum(shares_of_logits(self._policy(mover), found.legal) * self._critic(ahead), axis=1)
+        else:
+            worth = rated[:, 0].astype(float)
+        target, surprise = np.zeros(len(worth)), np.zeros(len(worth))
+        look_back(d._replace(score=d.score / self._scale), worth, after, self.settings.trace, target, surprise)
+        return Lesson(table, rated - worth[:, None].astype(np.float32), target.astype(np.float32), surprise.astype(np.float32))
+
+    def _learn(self, d: Decisions, lesson: Lesson, at: Longs, weaker: float) -> tuple[float, ...]:
         """One step of the policy and of the critic."""
-        s = self.settings
+        s, unit = self.settings, np.where(d.player[at] == 0, 1.0, -1.0).astype(np.float32) / max(self._size, 1e-9)
         share, legal = torch.from_numpy(d.share[at]), torch.from_numpy(d.legal[at])
-        move, gain = torch.from_numpy(d.move[at])[:, None], torch.from_numpy(gains[at].astype(np.float32))
+        move, gain = torch.from_numpy(d.move[at])[:, None], torch.from_numpy((unit * lesson.surprise[at]).astype(np.float32))
         rows = d.rows(at, self._told)
         logs = log_shares(self._policy.net(torch.from_numpy(rows)), legal)
         magnet = log_shares(torch.from_numpy(self._mean(rows)), legal)
         now = logs.exp() * legal
-        ratio = torch.exp(logs.gather(1, move) - torch.log(share.gather(1, move)))[:, 0]
-        better = torch.minimum(ratio * gain, ratio.clamp(1 - s.clip, 1 + s.clip) * gain)
+        ratio = torch.exp(logs - torch.log(share.clamp_min(1e-12))) * legal
+        if s.rates == "moves":  # of all moves what the critic says, and of the one that was made what it did not say
+            gains = torch.from_numpy((unit[:, None] * lesson.gains[at]).astype(np.float32))
+            better = torch.sum(share * self._clipped(ratio, gains), 1)
+            gain = gain - gains.gather(1, move)[:, 0]
+        else:
+            better = torch.zeros(len(at))
+        better = better + self._clipped(ratio.gather(1, move)[:, 0], gain)
         spread = -torch.sum(now * logs, 1)
         drift = torch.sum(now * (logs - torch.log(share.clamp_min(1e-12)) * legal), 1)
         pulled = torch.sum(now * (logs - magnet), 1)
         loss = torch.mean(s.damp * drift + s.magnet * pulled - s.even * weaker * spread - better)
         lost = self._policy.descend(loss, s.limit)
-        off = torch.mean((self._critic.net(torch.from_numpy(table[at]))[:, 0] - torch.from_numpy(target[at].astype(np.float32))) ** 2)
+        said = self._critic.net(torch.from_numpy(lesson.table[at]))
+        said = said.gather(1, move)[:, 0] if s.rates == "moves" else said[:, 0]
+        off = torch.mean((said - torch.from_numpy(lesson.target[at])) ** 2)
         return lost, self._critic.descend(off, s.limit), float(spread.mean().detach()), float(drift.mean().detach())
+
+    def _clipped(self, ratio: Any, gain: Any) -> Any:
+        return torch.minimum(ratio * gain, ratio.clamp(1 - self.settings.clip, 1 + self.settings.clip) * gain)
 
     def shares(self, player: int, rows: Floats, legal: Any) -> Reals:
         """How the mean of weights plays, in step."""
@@ -152,11 +191,11 @@ class MmdPpo:
         return self._mean.policy(self.game, self.recall, facts).sharpened(self.settings.sharpen)
 
     def save(self) -> Arrays:
-        held: Arrays = {"sizes": np.array([self._size, self._scale]), **self._traverser.save()}
+        held: Arrays = {"sizes": np.array([self._size, self._scale]), **self.games.save()}
         return held | self._policy.save("policy.") | self._mean.save("mean.") | self._critic.save("critic.")
 
     def restore(self, arrays: Arrays, iterations: int) -> None:
-        self._traverser.restore(arrays)
+        self.games.restore(arrays)
         for net, name in ((self._policy, "policy."), (self._mean, "mean."), (self._critic, "critic.")):
             net.restore(arrays, name)
         self._size, self._scale = arrays["sizes"].tolist()

@@ -179,6 +179,14 @@ class Net:
         encoding = encoding_of(game, recall)
         return cls(encoding.size, read_shape(shape), game.actions, rate, seed, encoding.board)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For workers, who ask it only."""
+        return {"net": self.net}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        torch.set_num_threads(1)
+        self.net = state["net"]
+
     def descend(self, loss: Any, clip: float = 0.0) -> float:
         """One step of the optimiser, with gradients no longer than `clip`."""
         self._adam.zero_grad(set_to_none=True)

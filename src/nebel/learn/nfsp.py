@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from nebel.core.errors import BadSetting
 from nebel.core.game import Game
-from nebel.core.rng import fold_all, generator
+from nebel.core.rng import fold_all
 from nebel.core.settings import Settings, setting
 from nebel.learn.dqn import Q, Transitions, transitions
 from nebel.learn.memory import Arrays, Experience, Reservoir, Ring
 from nebel.learn.nets import Dense, shares_of_logits
+from nebel.learn.spread import Plain, Spread, play_on
 from nebel.learn.traverse import OVER, Floats, Reals, Traverser
 from nebel.learn.workers import Workers
 from nebel.policy.net import NetPolicy
@@ -46,58 +46,71 @@ class NfspSettings(Settings):
     room: int = setting(500_000, "experiences of best responses that are remembered", low=1)
 
 
+class Anticipating(Plain):
+    """In each game a player plays its best response, so often, or its average; the notes say by decision whether it was the former."""
+
+    def __init__(self, average: Dense, best: list[Q], anticipate: float, stray: float, seed: int) -> None:
+        self.average, self.best, self.anticipate, self.stray, self.seed = average, best, anticipate, stray, seed
+
+    def sit(self, games: Traverser) -> None:
+        self._games, self._responded = games, np.zeros(0, np.bool_)
+
+    def notes(self, decisions: int) -> Any:
+        return self._responded[:decisions]
+
+    def _responds(self, player: int) -> Any:
+        """By board that is asked about: the same in the whole game."""
+        asked = self._games.asked
+        luck = fold_all(self._games.tables.games[asked], 2 * asked + player + (self.seed << 32))
+        return (luck >> 11 & 0xFFFFFFFF) / 2.0**32 < self.anticipate
+
+    def __call__(self, player: int, rows: Floats, legal: Any) -> Reals:
+        responds = self._responds(player)
+        wanted = self._games.at + self._games.boards - len(self._responded)
+        self._responded = np.concatenate([self._responded, np.zeros(max(0, wanted), np.bool_)])
+        self._responded[self._games.at + self._games.asked] = responds
+        shares = shares_of_logits(self.average(rows), legal)
+        if responds.any():
+            shares[responds] = self.best[player].greedy(rows[responds], legal[responds], self.stray)
+        return shares
+
+
 class Nfsp:
     """`iterations` so far; `metrics` of the last one."""
 
     def __init__(self, game: Game, recall: str, settings: NfspSettings, seed: int, workers: Workers) -> None:
-        if workers.count > 1:
-            raise BadSetting("this method plays in one process; leave out --workers")
         self.game, self.recall, self.settings, self.seed = game, recall, settings, seed
-        s, self._traverser = settings, Traverser(game, recall, settings.boards)
-        size = self._traverser.size
+        s, self.games = settings, Spread(game, recall, seed, workers)
+        size = self.games.size
         self._best = [Q(game, recall, s.hidden, s.rate, seed + p, s.follow) for p in range(2)]
         self._average = Dense.of(game, recall, s.hidden, s.average_rate, seed + 2)
         self._replay = [Ring(Transitions.blank(s.replay, size, game.actions)) for _ in range(2)]
         self._habits = Reservoir(Experience.blank(s.room, size, game.actions))
         self.iterations, self.metrics = 0, dict[str, float]()
         self._scale = game.most if np.isfinite(game.most) else 0.0
-        self._responded = np.zeros(0, np.bool_)  # by decision of the segment
 
     def prepare(self) -> None:
         """Compile, or load what was compiled."""
-        Traverser(self.game, self.recall, 1).segment(1, lambda p, rows, legal: legal / legal.sum(axis=1, keepdims=True), generator(0))
+        self.games.prepare(play_on, self._mind(), plies=1)
 
-    def _responds(self, player: int) -> Any:
-        """By board that is asked about: whether the player plays its best response in the game that is on, however often that is asked."""
-        asked = self._traverser.asked
-        luck = fold_all(self._traverser.tables.games[asked], 2 * asked + player + (self.seed << 32))
-        return (luck >> 11 & 0xFFFFFFFF) / 2.0**32 < self.settings.anticipate
-
-    def _strategy(self, player: int, rows: Floats, legal: Any) -> Reals:
-        responds = self._responds(player)
-        self._responded[self._traverser.at + self._traverser.asked] = responds
-        shares = shares_of_logits(self._average(rows), legal)
-        if responds.any():
-            shares[responds] = self._best[player].greedy(rows[responds], legal[responds], self._stray())
-        return shares
-
-    def _stray(self) -> float:
+    def _mind(self) -> Anticipating:
         s = self.settings
-        return s.stray * ((1.0 + self.iterations / s.settling) ** -0.5 if s.settling else 1.0)
+        stray = s.stray * ((1.0 + self.iterations / s.settling) ** -0.5 if s.settling else 1.0)
+        return Anticipating(self._average, self._best, s.anticipate, stray, self.seed)
 
     def iterate(self) -> None:
         s, begun = self.settings, time.perf_counter()
         rng = np.random.default_rng([self.seed, self.iterations])
-        self._responded = np.zeros(s.boards * s.plies, np.bool_)
-        d, _ = self._traverser.segment(s.plies, self._strategy, generator(self.seed, self.iterations))
+        found = self.games.segment(s.boards, s.plies, self._mind(), self.iterations)
+        d = found.decisions
         played = time.perf_counter()
         self._scale = self._scale or float(np.abs(d.score[d.then == OVER]).max(initial=1e-9))
         losses = []
         for p in range(2):
-            _, made = transitions(d, p, self._traverser.size, self._scale)
+            _, made = transitions(d, p, self.games.size, self._scale)
             self._replay[p].add(made)
             losses += [self._best[p].step(self._replay[p].draw(s.batch, rng)) for _ in range(s.steps) if self._replay[p].held]
-        best = np.flatnonzero(self._responded)
+        best = np.flatnonzero(found.notes)
         shares = np.zeros((len(best), self.game.actions), np.float32)
         shares[np.arange(len(best)), d.share[best].argmax(axis=1)] = 1.0
         self._habits.add(Experience(d.rows(best), shares, d.legal[best]), rng)
@@ -113,14 +126,14 @@ class Nfsp:
         return self._average.policy(self.game, self.recall, facts)
 
     def save(self) -> Arrays:
-        held: Arrays = {"scale": np.array([self._scale]), **self._traverser.save()}
+        held: Arrays = {"scale": np.array([self._scale]), **self.games.save()}
         held |= self._average.save("average.") | self._habits.save("habits.")
         for p in range(2):
             held |= self._best[p].save(f"best{p}.") | self._replay[p].save(f"replay{p}.")
         return held
 
     def restore(self, arrays: Arrays, iterations: int) -> None:
-        self._traverser.restore(arrays)
+        self.games.restore(arrays)
         self._average.restore(arrays, "average.")
         self._habits.restore(arrays, "habits.")
         for p in range(2):

@@ -11,8 +11,10 @@ import numpy as np
 from nebel.core.errors import BadSetting
 from nebel.core.game import Game
 from nebel.core.recall import PERFECT
-from nebel.core.rng import uniform
+from nebel.core.rng import generator, uniform
 from nebel.core.rule import kernel
+from nebel.learn.memory import Arrays
+from nebel.learn.spread import Segment
 from nebel.learn.traverse import Longs, Rival, Tables, Traverser
 from nebel.match.agents import Agent
 from nebel.policy.net import NetPolicy
@@ -46,6 +48,30 @@ def in_step(game: Game, recall: str, boards: int, rivals: Mapping[int, Frozen]) 
     """Games of learners of this recall, with rivals in some seats."""
     moves = {seat: rival.moves for seat, rival in rivals.items()}
     return Traverser(game, recall, boards, moves, {seat: rival.recall for seat, rival in rivals.items()})
+
+
+class Among:
+    """Games with rivals in some seats, in this process; called as `Spread` is."""
+
+    def __init__(self, game: Game, recall: str, boards: int, rivals: Mapping[int, Frozen], seed: int) -> None:
+        self._made, self._seed = (game, recall, rivals), seed
+        self._games = in_step(game, recall, boards, rivals)
+        self.size = self._games.size
+
+    def prepare(self, work: Any, mind: Any, plies: int) -> None:
+        """Compile, or load what was compiled."""
+        game, recall, rivals = self._made
+        in_step(game, recall, 1, rivals).segment(plies, mind, generator(0))
+
+    def segment(self, count: int, plies: int, mind: Any, stream: int) -> Segment:
+        d, ahead = self._games.segment(plies, mind, generator(self._seed, stream))
+        return Segment(d, ahead, self._games.tables.legal, mind.notes(len(d.move)), {})
+
+    def save(self) -> Arrays:
+        return self._games.save()
+
+    def restore(self, arrays: Arrays) -> None:
+        self._games.restore(arrays)
 
 
 def _network(policy: NetPolicy, seat: int) -> Rival:

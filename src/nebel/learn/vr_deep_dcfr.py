@@ -15,18 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from nebel.core.errors import BadSetting
 from nebel.core.game import Game
-from nebel.core.rng import generator
 from nebel.core.settings import Settings, setting
 from nebel.learn.baseline import Baseline
 from nebel.learn.memory import Arrays
 from nebel.learn.nets import Dense, Values
+from nebel.learn.spread import Regrets, Spread, play_games
 from nebel.learn.tallies import Tallies, group
-from nebel.learn.traverse import Decisions, Floats, Reals, Traverser, pass_back
+from nebel.learn.traverse import Decisions, Reals, pass_back
 from nebel.learn.workers import Workers
 from nebel.policy.net import NetPolicy
-from nebel.policy.nets import match_regrets
 
 BATCH = 1024
 
@@ -38,10 +36,10 @@ class VrDeepDcfrSettings(Settings):
     traversals: int = setting(5000, "of each player, in an iteration", low=1)
     explore: float = setting(0.6, "how often the traverser moves at random", low=1e-3, high=1.0)
     hidden: str = setting("64-64-64", "sizes of the hidden layers of the networks for regrets and for the baseline")
-    steps: int = setting(100, "of gradient descent for a player's regrets, in an iteration", low=1)
-    baseline_steps: int = setting(50, "for the baseline, after each player's traversals (0: there is none)", low=0)
+    steps: int = setting(50, "of gradient descent for a player's regrets, in an iteration", low=1)
+    baseline_steps: int = setting(25, "for the baseline, after each player's traversals (0: there is none)", low=0)
     average_hidden: str = setting("128-64", "sizes of the hidden layers of the network for the average strategy")
-    average_steps: int = setting(40, "for the average strategy, in an iteration", low=1)
+    average_steps: int = setting(20, "for the average strategy, in an iteration", low=1)
     rate: float = setting(1e-3, "of Adam", low=1e-8, high=1.0)
     alpha: float = setting(2.0, "old regrets count t^alpha / (t^alpha + 1.5)", low=0.0)
     gamma: float = setting(2.0, "strategies of iteration t count t^gamma in the average", low=0.0)
@@ -52,24 +50,17 @@ class VrDeepDcfr:
     """`iterations` so far; `metrics` of the last one."""
 
     def __init__(self, game: Game, recall: str, settings: VrDeepDcfrSettings, seed: int, workers: Workers) -> None:
-        if workers.count > 1:
-            raise BadSetting("this method samples in one process; leave out --workers")
         self.game, self.recall, self.settings, self.seed = game, recall, settings, seed
-        s, self._traverser = settings, Traverser(game, recall)
+        s, self.games = settings, Spread(game, recall, seed, workers)
         self._regrets = [Values.of(game, recall, s.hidden, s.rate, seed + p) for p in range(2)]
         self._baseline = Baseline.of_both(game, recall, s.hidden, s.rate, seed + 2)
         self._average = Dense.of(game, recall, s.average_hidden, s.rate, seed + 3)
-        self._tallies = Tallies(s.room, self._traverser.size, game.actions)
+        self._tallies = Tallies(s.room, self.games.size, game.actions)
         self.iterations, self.metrics, self._scale = 0, dict[str, float](), game.most if np.isfinite(game.most) else 0.0
 
     def prepare(self) -> None:
         """Compile, or load what was compiled."""
-        self._traverser.run(1, self._strategy, 0, 1.0, generator(0))
-
-    def _strategy(self, player: int, rows: Floats, legal: Any) -> Reals:
-        if not self.iterations:
-            return np.asarray(legal / legal.sum(axis=1, keepdims=True), np.float64)
-        return match_regrets(self._regrets[player](rows), legal)
+        self.games.prepare(play_games, Regrets())
 
     def iterate(self) -> None:
         s, begun, nodes, losses = self.settings, time.perf_counter(), 0, {}
@@ -77,7 +68,8 @@ class VrDeepDcfr:
         sampling = 0.0
         for player in (0, 1):
             start = time.perf_counter()
-            d = self._traverser.run(s.traversals, self._strategy, player, s.explore, generator(self.seed, 2 * self.iterations + player))
+            mind = Regrets(self._regrets if self.iterations else None)
+            d = self.games.run(s.traversals, mind, 2 * self.iterations + player, player, s.explore)
             self._scale = self._scale or float(np.abs(d.score).max())
             d = d._replace(score=d.score / self._scale)
             gains = self._gains(d, player)

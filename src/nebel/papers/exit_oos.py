@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from nebel.core.registry import load
@@ -33,7 +34,7 @@ def fig1(study: Study) -> Section:
     last: dict[str, Aged] = {}
     for steps in study.scale.steps:
         name = f"{steps:,} simulations"
-        plan = Plan({"simulations": steps, **LEDUC}, study.scale.leduc, _marks())
+        plan = Plan({"simulations": steps, **LEDUC}, math.inf, _marks(), study.scale.leduc)
         with study.terms.timed(f"leduc: training with {name} a move"):
             ages = study.train(game, plan)
         series[name] = [(aged.iterations, yardstick.measure(aged.policy)["exploitability"]) for aged in ages]
@@ -46,7 +47,7 @@ def fig1(study: Study) -> Section:
 
 
 PACE = (
-    "All were trained for the same time, so those that search more have seen fewer games. The paper's figure has no numbers to set beside."
+    "All have learned from equally many games; those of longer searches took longer. The paper's figure has no numbers to set beside."
 )
 
 

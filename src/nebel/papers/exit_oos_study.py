@@ -25,18 +25,19 @@ from nebel.search.target import in_rules
 
 
 class Plan(NamedTuple):
-    """How a network is trained: settings of ExIt-OOS, seconds, and the iterations after which it is kept besides the end."""
+    """How a network is trained: settings of ExIt-OOS, seconds, the iterations after which it is kept besides the end, and which end it."""
 
     settings: dict[str, Any]
     seconds: float
     kept: Sequence[int]
+    iterations: int = 10**9
 
 
 class Scale(NamedTuple):
     """How much is computed."""
 
     steps: Sequence[int]  # simulations a move in Leduc
-    leduc: float  # seconds of training for each
+    leduc: int  # iterations of training for each
     plans: dict[str, Plan]  # of Goofspiels
     games: int  # of the last network against each opponent
     younger: int  # of networks that are not the last
@@ -53,17 +54,17 @@ SETTINGS: dict[str, dict[str, Any]] = {
     SMALL: {"simulations": 500, "hidden": "128-64", "trust": 200.0, "stride": 5.0},
     LARGE: {"simulations": 1000, "hidden": "128-128-64", "trust": 1000.0, "stride": 5.0},
 }
-LEDUC: dict[str, Any] = {"hidden": "128-64", "stride": 1.0, "wander": 0.3, "steps": 128}
-"""Of all networks of the figure, whatever their expert's simulations."""
+LEDUC: dict[str, Any] = {"hidden": "128-64", "stride": 0.0, "trust": 0.0, "room": 400_000, "wander": 0.3, "steps": 128}
+"""Of all networks of the figure, whatever their expert's simulations: lessons are what the search would play, as in the paper."""
 
 TRUST = 3000.0
 """Of a search by a network's advice at the board, which is longer than those that it learned from."""
 
 SECONDS = {SMALL: 300.0, LARGE: 1200.0}
 FULL = Scale(
-    (1000, 5000, 10_000, 100_000), 200.0, {game: Plan(SETTINGS[game], SECONDS[game], KEPT[game]) for game in KEPT}, 5000, 500, 100, "10k"
+    (1000, 5000, 10_000, 100_000), 40, {game: Plan(SETTINGS[game], SECONDS[game], KEPT[game]) for game in KEPT}, 5000, 500, 100, "10k"
 )
-QUICK = Scale((50, 500), 5.0, {game: Plan({**SETTINGS[game], "simulations": 50}, 10.0, (2,)) for game in KEPT}, 200, 100, 20, "200")
+QUICK = Scale((50, 500), 5, {game: Plan({**SETTINGS[game], "simulations": 50}, 10.0, (2,)) for game in KEPT}, 200, 100, 20, "200")
 
 
 class Aged(NamedTuple):
@@ -91,12 +92,14 @@ class Study:
         try:
             learner = ExitOos(game, PERFECT, ExitOosSettings(**plan.settings), self.terms.seed, crew)
             learner.prepare()
-            begun = time.perf_counter()
-            while (spent := time.perf_counter() - begun) < plan.seconds or not learner.iterations:
+            begun, spent = time.perf_counter(), 0.0
+            while spent < plan.seconds and learner.iterations < plan.iterations:
+                learner.iterate()
+                spent = time.perf_counter() - begun
                 if learner.iterations in plan.kept:
                     found.append(Aged(learner.iterations, spent, learner.policy({})))
-                learner.iterate()
-            found.append(Aged(learner.iterations, spent, learner.policy({})))
+            if not found or found[-1].iterations < learner.iterations:
+                found.append(Aged(learner.iterations, spent, learner.policy({})))
         finally:
             crew.close()
         return found
