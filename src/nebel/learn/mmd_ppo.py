@@ -45,11 +45,11 @@ class MmdPpoSettings(Settings):
     batch: int = setting(2048, "decisions in a step of gradient descent", low=1)
     epochs: int = setting(1, "times that an iteration's decisions are gone through", low=1)
     clip: float = setting(0.2, "the odds of a move may change by this share in an iteration before it stops counting", low=0.0)
-    damp: float = setting(0.05, "how strongly the policy is held to that of the iteration before (Kullback-Leibler)", low=0.0)
+    damp: float = setting(0.05, "how strongly the policy is held to that of the iteration before (Kullback-Leibler), at first", low=0.0)
     magnet: float = setting(0.2, "how strongly it is drawn to the mean of its past, at the beginning", low=0.0)
     even: float = setting(0.05, "how strongly it is drawn to even play, at the beginning", low=0.0)
-    settling: float = setting(50.0, "rate and evenness weaken: after so many iterations by a factor of 1.4, after k times as many by the"
-                              " root of k + 1 (0: they do not)", low=0.0)  # fmt: skip
+    settling: float = setting(50.0, "rate and evenness weaken, and damping grows: after so many iterations by a factor of 1.4,"
+                              " after k times as many by the root of k + 1 (0: they do not)", low=0.0)  # fmt: skip
     trace: float = setting(0.95, "lambda: how far an outcome is passed back by itself, before the critic's word counts", low=0.0, high=1.0)
     mean: float = setting(0.98, "how much of the mean of weights stays from iteration to iteration", low=0.0, high=0.99999)
     limit: float = setting(1.0, "gradients are no longer than this", low=0.0)
@@ -173,7 +173,7 @@ class MmdPpo:
         spread = -torch.sum(now * logs, 1)
         drift = torch.sum(now * (logs - torch.log(share.clamp_min(1e-12)) * legal), 1)
         pulled = torch.sum(now * (logs - magnet), 1)
-        loss = torch.mean(s.damp * drift + s.magnet * pulled - s.even * weaker * spread - better)
+        loss = torch.mean(s.damp / weaker * drift + s.magnet * pulled - s.even * weaker * spread - better)
         lost = self._policy.descend(loss, s.limit)
         said = self._critic.net(torch.from_numpy(lesson.table[at]))
         said = said.gather(1, move)[:, 0] if s.rates == "moves" else said[:, 0]

@@ -59,7 +59,7 @@ class Scale(NamedTuple):
     colourings: int  # own ones that are tried by somebody who knows Purple
 
 
-FULL = Scale(tuple(PUBLISHED), 6_000_000, 2000, 1e-4, 200, 100_000, 2000, 100_000, 10)
+FULL = Scale(tuple(PUBLISHED), 6_000_000, 2000, 1e-4, 200, 100_000, 2000, 100_000, 70)
 QUICK = Scale(("x2y3g2b0", "x3y3g3Rb0", "x4y3g4b0"), 30_000, 300, 1e-3, 10, 2_000, 200, 2_000, 2)
 
 DEPTH = {"x6y6g8b1": 2}
