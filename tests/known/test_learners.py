@@ -196,3 +196,23 @@ def test_numbers_that_are_none_end_a_run_and_spare_its_checkpoint(
     assert main(["learn", "--resume", str(run), "--iterations", "4", "--checkpoint-every", "0.001"]) == 2
     assert "loss is nan after 3 iterations" in capsys.readouterr().err
     assert (run / "checkpoint" / "state.safetensors").read_bytes() == before
+
+
+def test_metrics_for_tensorboard(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    reading = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    learn = ["learn", "kuhn", "--with", "vr-deep-dcfr+", "--iterations", "2", "--traversals", "50", "--tensorboard"]
+    assert main([*learn, str(tmp_path / "board")]) == 0
+    found = reading.EventAccumulator(str(tmp_path / "board"))
+    found.Reload()
+    assert [event.step for event in found.Scalars("exploitability")] == [1, 2]
+    (tmp_path / "file").write_text("")
+    assert main([*learn, str(tmp_path / "file" / "board")]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+
+def test_large_games_are_measured_by_games_against_all_bots() -> None:
+    it, game = learner("mmd-ppo", "geister:x4y4g4b1", "clock"), in_rules(nebel.game("geister:x4y4g4b1"))
+    found = Yardstick(game).measure(it.policy({}))
+    assert list(found) == [f"wins_against_{name}" for name in ("random", "random-escape", "rush", "purple:1")]
+    assert 0.4 < found["wins_against_random"] < 0.6
+    assert found["wins_against_purple:1"] < 0.4

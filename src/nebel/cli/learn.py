@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from nebel.cli.flags import add_settings, given, method_in
 from nebel.cli.places import add_places, check_places, folder_of, keep, refuse_changes
-from nebel.cli.screen import emit, figure, progress_bar, say
+from nebel.cli.screen import emit, figure, live_table, say
 from nebel.core.errors import BadSetting
 
 if TYPE_CHECKING:
     from nebel.learn.drive import News
 
 DEFAULT = "exit-oos"
+WINS = "wins_against_"
 
 
 def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
@@ -28,6 +29,7 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     )
     parser.add_argument("--seed", type=int, help="the same seed gives the same network, whoever works on it (default: 1)")
     parser.add_argument("--workers", default="1", metavar="N", help="processes that play, or ray:N for a Ray cluster (default: 1)")
+    parser.add_argument("--tensorboard", metavar="FOLDER", help="write metrics for TensorBoard, too")
     add_places(parser, "network", 60)
     add_settings(parser, Budget, "when to stop (whichever comes first; if no budget is given: 600 seconds)")
     method = method_named(method_in(words, DEFAULT))
@@ -36,6 +38,7 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from nebel.learn.drive import METHODS, learn, method_named
+    from nebel.learn.scalars import scalars_in
     from nebel.solve.run import Budget, Job
 
     folder, resume = folder_of(args)
@@ -51,10 +54,13 @@ def run(args: argparse.Namespace) -> int:
     else:
         choices = {name: value for name in ("seed", "recall") if (value := getattr(args, name)) is not None}
         job = Job(args.game, method, settings=settings, **choices)
-    with progress_bar(args.json) as bar:
+    scalars = scalars_in(args.tensorboard) if args.tensorboard else None
+    with live_table(args.json) as show:
 
         def progress(news: News) -> None:
-            bar(news.share, f"{news.iterations:,} iterations, {', '.join(_words(news.metrics))}")
+            show(news.share, f"{news.iterations:,} iterations, {news.seconds:,.0f} s", news.metrics)
+            if scalars:
+                scalars(news)
 
         try:
             result = learn(job, budget, folder, resume, args.workers, progress, args.checkpoint_every)
@@ -90,8 +96,9 @@ def _words(metrics: dict[str, float]) -> list[str]:
     words = []
     if "exploitability" in metrics:
         words.append(f"exploitability {figure(metrics['exploitability'])}")
-    if "wins_against_random" in metrics:
-        words.append(f"{metrics['wins_against_random']:.1%} against a random player")
+    for name, value in metrics.items():
+        if name.startswith(WINS):
+            words.append(f"{value:.1%} against {name.removeprefix(WINS)}")
     if "loss" in metrics:
         words.append(f"loss {figure(metrics['loss'])}")
     if "simulations_per_second" in metrics:

@@ -55,3 +55,26 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[float, str], None]]:
     with Progress(BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=1.0)
         yield lambda share, text: bar.update(task, completed=share, description=text)
+
+
+@contextmanager
+def live_table(quiet: bool) -> Iterator[Callable[[float, str, dict[str, float]], None]]:
+    """A bar, a line, and below it figures by name: as they were first, and now. On standard error and only for a person."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda share, text, figures: None
+        return
+    from rich.console import Console, Group
+    from rich.live import Live
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+
+    first: dict[str, float] = {}
+    with Live(console=Console(stderr=True), transient=True, refresh_per_second=4) as live:
+
+        def show(share: float, text: str, figures: dict[str, float]) -> None:
+            rows = Table("", "first", "now", box=None, pad_edge=False)
+            for name, value in figures.items():
+                rows.add_row(name.replace("_", " "), figure(first.setdefault(name, value)), figure(value))
+            live.update(Group(ProgressBar(1.0, share, width=40), text, rows))
+
+        yield show

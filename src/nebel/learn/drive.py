@@ -25,8 +25,9 @@ from nebel.learn.mmd_ppo import MmdPpo, MmdPpoSettings
 from nebel.learn.nfsp import Nfsp, NfspSettings
 from nebel.learn.vr_deep_dcfr import VrDeepDcfr, VrDeepDcfrSettings
 from nebel.learn.workers import hire
-from nebel.match.agents import PolicyAgent
+from nebel.match.agents import Agent, PolicyAgent
 from nebel.match.arena import EXACT_LIMIT, play_pair
+from nebel.match.bots import BotAgent
 from nebel.policy.io import save_policy
 from nebel.policy.table import MadePolicy, Uniform
 from nebel.search.target import in_rules
@@ -35,7 +36,7 @@ from nebel.solve.settings import as_dict
 
 DEFAULT_SECONDS = 600.0
 GAMES = 2000
-"""Played against a random player to measure a network whose exploitability cannot be computed."""
+"""Played against a random player and each of the game's bots to measure a network whose exploitability cannot be computed."""
 
 
 class Learner(Protocol):
@@ -84,10 +85,13 @@ def method_named(name: str) -> str:
 
 
 class Yardstick:
-    """Measures a network: exactly where the game can be enumerated, else by games against a random player."""
+    """Measures a network: exactly where the game can be enumerated, else by games against a random player and the game's bots."""
 
     def __init__(self, game: Game) -> None:
         self.game = game
+        looking = {name: ":1" if bot.depth else "" for name, bot in game.bots.items()}
+        bots = [BotAgent(name + depth, name, len(depth) // 2) for name, depth in looking.items()]
+        self._rivals: list[Agent] = [PolicyAgent("random", Uniform()), *bots]
         try:
             self._judge: Judge | None = Judge(grow(game, limit=EXACT_LIMIT))
         except TooLarge:
@@ -97,8 +101,11 @@ class Yardstick:
         if self._judge:
             verdict = self._judge.verdict(policy.on_tree(self._judge.tree).strategies)
             return {"exploitability": verdict.exploitability, "value": verdict.value}
-        result = play_pair(self.game, PolicyAgent("network", policy), PolicyAgent("random", Uniform()), GAMES, 1)
-        return {"wins_against_random": (result.wins + result.draws / 2) / result.games}
+        return {f"wins_against_{rival.name}": self._won(policy, rival) for rival in self._rivals}
+
+    def _won(self, policy: MadePolicy, rival: Agent) -> float:
+        result = play_pair(self.game, PolicyAgent("network", policy), rival, GAMES, 1)
+        return (result.wins + result.draws / 2) / result.games
 
 
 def learn(
