@@ -26,6 +26,7 @@ from nebel.core.settings import Settings, setting
 from nebel.learn.memory import Arrays, Experience, Lessons, Weighted
 from nebel.learn.nets import Dense, Values
 from nebel.learn.spread import Regrets, Spread, follow_all, play_games
+from nebel.learn.tallies import Means
 from nebel.learn.traverse import Decisions, Reals, pass_back
 from nebel.learn.workers import Workers
 from nebel.policy.net import Layer, NetPolicy
@@ -42,14 +43,15 @@ class RegretSettings(Settings):
     traversals: int = setting(1000, "of each player, in an iteration", low=1)
     hidden: str = setting("64-64-64", "the networks: sizes of hidden layers, such as conv:16-32/64-64, or a paper's: geister-deep-cfr,"
                           " geister-dream")  # fmt: skip
-    steps: int = setting(200, "of gradient descent for a player's gains, in an iteration", low=1)
+    steps: int = setting(100, "of gradient descent for a player's gains, in an iteration", low=1)
     batch: int = setting(512, "samples in a step", low=1)
     rate: float = setting(1e-3, "of Adam", low=1e-8, high=1.0)
-    fresh: bool = setting(True, "networks for gains begin anew in every iteration")
-    room: int = setting(200_000, "samples that each memory holds", low=1)
+    fresh: bool = setting(False, "networks for gains begin anew in every iteration")
+    memory: str = setting("sums", "remember sums by information state (sums), or samples (samples)", choices=("sums", "samples"))
+    room: int = setting(200_000, "samples, or information states, that each memory holds", low=1)
     average: str = setting("net", "the average strategy: learned by a network (net), or the network of an iteration drawn for a whole game"
                            " (nets)", choices=("net", "nets"))  # fmt: skip
-    average_steps: int = setting(100, "for the average strategy, in an iteration", low=1)
+    average_steps: int = setting(50, "for the average strategy, in an iteration", low=1)
     clip: float = setting(1.0, "gradients are no longer than this", low=0.0)
 
 
@@ -97,8 +99,9 @@ class RegretLearner:
         s, self.games = settings, Spread(game, recall, seed, workers)
         size = self.games.size
         self._gains = [self._net(p) for p in range(2)]
-        self._memory = [Weighted(Lessons.blank(s.room, size, game.actions)) for _ in range(2)]
-        self._strategies = Weighted(Experience.blank(s.room, size, game.actions))
+        kind: Any = Means if s.memory == "sums" else Weighted
+        self._memory = [kind(Lessons.blank(s.room, size, game.actions)) for _ in range(2)]
+        self._strategies = kind(Experience.blank(s.room, size, game.actions))
         self._average = Dense.of(game, recall, s.hidden, s.rate, seed + 3)
         self._past: tuple[list[tuple[Layer, ...]], list[tuple[Layer, ...]]] = ([], [])
         self.iterations, self.metrics, self.nodes = 0, dict[str, float](), 0

@@ -27,7 +27,7 @@ class DreamSettings(RegretSettings):
     """How gains are sampled and learned."""
 
     explore: float = setting(0.5, "how often the traverser moves at random", low=1e-3, high=1.0)
-    baseline_steps: int = setting(200, "of gradient descent for the baseline, after each player's traversals", low=1)
+    baseline_steps: int = setting(50, "of gradient descent for the baseline, after each player's traversals", low=1)
 
 
 class Dream(RegretLearner):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nebel.learn.memory import Arrays, Experience
+from nebel.learn.memory import Arrays, Experience, Rows
 
 Longs = NDArray[np.int64]
 
@@ -29,8 +29,8 @@ def group(keys: Longs, figures: NDArray[Any]) -> Groups:
     return Groups(found, first, count, sums / count[:, None])
 
 
-class Tallies:
-    """Sums for at most `room` information states; beyond that a new one takes the place of one drawn at random."""
+class ByState:
+    """Places for at most `room` information states; beyond that a new one takes the place of one drawn at random."""
 
     def __init__(self, room: int, size: int, actions: int) -> None:
         self.room, self.held = room, 0
@@ -39,11 +39,11 @@ class Tallies:
         self._rows, self._legal = np.zeros((room, size), np.float32), np.zeros((room, actions), np.bool_)
         self._sums = np.zeros((room, actions))
 
-    def add(self, keys: Longs, rows: Any, legal: Any, amounts: Any, rng: np.random.Generator) -> None:
+    def _places(self, keys: Longs, rows: Any, legal: Any, rng: np.random.Generator) -> Longs:
         """Each key is there once."""
         places = np.array([self._place(key, rng) for key in keys.tolist()], np.int64)
         self._rows[places], self._legal[places] = rows, legal
-        self._sums[places] += amounts
+        return places
 
     def _place(self, key: int, rng: np.random.Generator) -> int:
         at = self._at.get(key)
@@ -51,25 +51,99 @@ class Tallies:
             at = self.held if self.held < self.room else int(rng.integers(self.room))
             if self.held == self.room:
                 del self._at[int(self._keys[at])]
-                self._sums[at] = 0.0
+                self._clear(at)
             self.held = min(self.held + 1, self.room)
             self._keys[at], self._at[key] = key, at
         return at
 
-    def draw(self, count: int, rng: np.random.Generator) -> Experience:
-        """Shares of so many information states, or of all if there are fewer."""
-        at: Any = slice(self.held) if self.held <= count else rng.integers(0, self.held, count)
-        sums = self._sums[at]
-        return Experience(self._rows[at], (sums / sums.sum(axis=1, keepdims=True)).astype(np.float32), self._legal[at])
+    def _clear(self, at: int) -> None:
+        self._sums[at] = 0.0
+
+    def _drawn(self, count: int, rng: np.random.Generator) -> Any:
+        """So many places, or all if there are fewer."""
+        return slice(self.held) if self.held <= count else rng.integers(0, self.held, count)
 
     def _arrays(self) -> Arrays:
         return {"keys": self._keys, "rows": self._rows, "legal": self._legal, "sums": self._sums}
 
-    def save(self) -> Arrays:
-        return {f"tallies.{name}": array[: self.held] for name, array in self._arrays().items()}
+    def save(self, name: str = "tallies.") -> Arrays:
+        return {f"{name}{part}": array[: self.held] for part, array in self._arrays().items()}
 
-    def restore(self, arrays: Arrays) -> None:
-        self.held = len(arrays["tallies.keys"])
-        for name, array in self._arrays().items():
-            array[: self.held] = arrays[f"tallies.{name}"]
+    def restore(self, arrays: Arrays, name: str = "tallies.") -> None:
+        self.held = len(arrays[f"{name}keys"])
+        for part, array in self._arrays().items():
+            array[: self.held] = arrays[f"{name}{part}"]
         self._at = {key: i for i, key in enumerate(self._keys[: self.held].tolist())}
+
+
+class Tallies(ByState):
+    """Sums by move, such as of strategies, whose shares are drawn."""
+
+    def add(self, keys: Longs, rows: Any, legal: Any, amounts: Any, rng: np.random.Generator) -> None:
+        """Each key is there once."""
+        self._sums[self._places(keys, rows, legal, rng)] += amounts
+
+    def draw(self, count: int, rng: np.random.Generator) -> Experience:
+        """Shares of so many information states, or of all if there are fewer."""
+        at = self._drawn(count, rng)
+        sums = self._sums[at]
+        return Experience(self._rows[at], (sums / sums.sum(axis=1, keepdims=True)).astype(np.float32), self._legal[at])
+
+
+class Means(ByState, Generic[Rows]):
+    """Weighted means of figures by move, of all that was ever added. Rows that are the same are one. Called as `memory.Weighted` is."""
+
+    def __init__(self, blank: Rows) -> None:
+        rows, _, legal = blank
+        super().__init__(len(rows), rows.shape[1], legal.shape[1])
+        self._kind, self._weights, self._top = type(blank), np.zeros(len(rows)), -np.inf
+
+    def add(self, new: Rows, weights: Any, rng: np.random.Generator) -> None:
+        """`weights` are logarithms."""
+        rows, figures, legal = new
+        if not len(rows):
+            return
+        top = max(self._top, float(weights.max()))
+        self._sums[: self.held] *= np.exp(self._top - top)
+        self._weights[: self.held] *= np.exp(self._top - top)
+        self._top, weight = top, np.exp(weights - top)
+        groups = group(row_keys(rows), np.column_stack([figures * weight[:, None], weight]))
+        total = groups.mean * groups.size[:, None]
+        places = self._places(groups.key, rows[groups.first], legal[groups.first], rng)
+        self._sums[places] += total[:, :-1]
+        self._weights[places] += total[:, -1]
+
+    def _clear(self, at: int) -> None:
+        super()._clear(at)
+        self._weights[at] = 0.0
+
+    def draw(self, count: int, rng: np.random.Generator) -> Rows:
+        at = self._drawn(count, rng)
+        kind: Any = self._kind
+        means = self._sums[at] / np.maximum(self._weights[at], 1e-300)[:, None]
+        found: Rows = kind(self._rows[at], means.astype(np.float32), self._legal[at])
+        return found
+
+    def effective(self) -> float:
+        """Rows of equal weight that would be worth as much as those that are held."""
+        weights = self._weights[: self.held]
+        return float(weights.sum() ** 2 / np.sum(weights**2)) if self.held else 0.0
+
+    def _arrays(self) -> Arrays:
+        return {**super()._arrays(), "weights": self._weights}
+
+    def save(self, name: str = "") -> Arrays:
+        return {**super().save(name), f"{name}top": np.array([self._top])}
+
+    def restore(self, arrays: Arrays, name: str = "") -> None:
+        super().restore(arrays, name)
+        self._top = float(arrays[f"{name}top"][0])
+
+
+def row_keys(rows: Any) -> Longs:
+    """The same number for rows that are the same, and hardly for others."""
+    bits = np.ascontiguousarray(rows, np.float32).view(np.int32).astype(np.int64)
+    factors = np.random.default_rng(0).integers(-(2**62), 2**62, rows.shape[1]) | 1
+    with np.errstate(over="ignore"):
+        found: Longs = np.sum(bits * factors, axis=1)
+    return found
