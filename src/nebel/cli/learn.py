@@ -24,6 +24,7 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.usage = "nebel learn GAME [--with METHOD] [options]"
     parser.add_argument("game", nargs="?", metavar="GAME", help="a game string, for example goofspiel:13 or leduc")
     parser.add_argument("--with", dest="method", metavar="METHOD", help=f"{', '.join(METHODS)} (default: {DEFAULT})")
+    parser.add_argument("--preset", metavar="NAME", help="begin with the settings of a paper, such as geister of dream; others go before")
     parser.add_argument(
         "--recall", help="what the network is told: all that was seen, or a glance (default: perfect, else what the game offers)"
     )
@@ -38,12 +39,15 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from nebel.learn.drive import METHODS, learn, method_named
+    from nebel.learn.presets import preset_of
     from nebel.learn.scalars import scalars_in
     from nebel.solve.run import Budget, Job
 
     folder, resume = folder_of(args)
     method = method_named(args.method or DEFAULT)
     settings, limits = given(args, METHODS[method]), given(args, Budget)
+    if args.preset:
+        settings = {**preset_of(method, args.preset), **settings}
     METHODS[method](**settings)
     budget = Budget(**limits) if limits else None
     check_places(args)

@@ -8,7 +8,8 @@ Steinberger. Single Deep Counterfactual Regret Minimization. 2019, for `--averag
 Where it departs, with outcome sampling: chances of chance and of the other cancel and are never formed. What is left of the traverser's own
 is a weight (its earlier moves), kept as a logarithm, and the value's factor (its later moves), which is 1 where it explores but once.
 `--estimate paper` is the second paper's own: values over the chance of the whole game, weights of what came before and after, both cut off.
-Samples are held and drawn by their weights (`learn/memory.py`) instead of weighing the loss.
+Samples are summed up by information state (`learn/tallies.py`), or held and drawn by their weights (`learn/memory.py`), instead of weighing
+the loss.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from nebel.learn.memory import Arrays, Experience, Lessons, Weighted
 from nebel.learn.nets import Dense, Values
 from nebel.learn.spread import Regrets, Spread, follow_all, play_games
 from nebel.learn.tallies import Means
-from nebel.learn.traverse import Decisions, Reals, pass_back
+from nebel.learn.traverse import Decisions, Reals, most_decisions, pass_back
 from nebel.learn.workers import Workers
 from nebel.policy.net import Layer, NetPolicy
 from nebel.policy.nets import NetsPolicy
@@ -40,7 +41,7 @@ LOW, HIGH = -6 * math.log(10), 6 * math.log(10)
 class RegretSettings(Settings):
     """What all methods with memories of gains share."""
 
-    traversals: int = setting(1000, "of each player, in an iteration", low=1)
+    traversals: int = setting(3000, "of each player, in an iteration", low=1)
     hidden: str = setting("64-64-64", "the networks: sizes of hidden layers, such as conv:16-32/64-64, or a paper's: geister-deep-cfr,"
                           " geister-dream")  # fmt: skip
     steps: int = setting(100, "of gradient descent for a player's gains, in an iteration", low=1)
@@ -233,7 +234,7 @@ class DeepCfr(RegretLearner):
         else:
             pass_back(d, np.zeros(d.legal.shape, np.float32), 1.0 if player == 0 else -1.0, np.zeros(len(d.move)), gains)
         if s.estimate == "once":
-            self._length = max(1, math.ceil(1.5 * len(own) / s.traversals))
+            self._length = max(self._length, most_decisions(d, player, np.zeros(len(d.move), np.int64)))
             own = own[d.probe[own]]
         lessons = Lessons(d.rows(own), gains[own].astype(np.float32), d.legal[own])
         return lessons, weights[own], Experience(d.rows(other), d.share[other], d.legal[other])

@@ -1,9 +1,9 @@
 """DREAM: outcome-sampling Deep CFR with a baseline that is learned and sees both sides.
 
 Steinberger, Lerer, Brown. DREAM: Deep Regret Minimization with Advantage Baselines and Model-free Learning. 2020
-Troillet and others, Analyzing simplified Geister using DREAM, have `--hidden geister-dream --traversals 4096 --batch 2176 --room 1280000`
+Troillet and others, Analyzing simplified Geister using DREAM, are `--preset geister`
 
-Where it departs: samples are held and drawn by their weights instead of weighing the loss.
+Where it departs: samples are summed up by information state, or held and drawn by their weights, instead of weighing the loss.
 """
 
 from __future__ import annotations

@@ -333,3 +333,15 @@ def next_own(d: Decisions, ahead: Any, found: Any) -> None:
         ahead[r, d.player[r]] = r
         if then >= 0:
             d.score[r] = d.score[then]
+
+
+@kernel
+def most_decisions(d: Decisions, player: int, before: Any) -> int:
+    """That a player made in one of these games. `before` is room: how many there were before each."""
+    most = 0
+    for r in range(d.move.size):
+        count = before[r] + (d.player[r] == player)
+        most = max(most, count)
+        if d.then[r] >= 0:
+            before[d.then[r]] = count
+    return most

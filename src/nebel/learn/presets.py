@@ -1,0 +1,54 @@
+"""Settings of papers, by method: `nebel learn GAME --with METHOD --preset NAME`. What is given besides goes before."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from nebel.core.errors import BadSetting
+
+
+class Preset(NamedTuple):
+    settings: dict[str, Any]
+    note: str
+
+
+PAPER_ON_GEISTER = "Chen, Kaneko. Utilizing History Information in Acquiring Strategies for Board Game Geister by Deep CFR"
+SMALL_GEISTER = "Troillet and others. Analyzing simplified Geister using DREAM"
+THESIS = "Tapkan. Dark Hex: A Large Scale Imperfect Information Game. 2022; its steps are Adam's here, not those of plain gradient descent"
+ITS_AUTHORS = "Steinberger, Lerer, Brown. DREAM. 2020, for Leduc poker"
+KITCHEN = "Kitchen, Benedetti. ExIt-OOS. 2018: lessons are what the search would play"
+
+PRESETS: dict[str, dict[str, Preset]] = {
+    "deep-cfr": {
+        "geister": Preset(
+            {"sampling": "outcome", "estimate": "paper", "memory": "samples", "fresh": True, "hidden": "geister-deep-cfr",
+             "traversals": 384, "batch": 3584, "room": 1_075_200, "rate": 0.01, "explore": 0.6}, PAPER_ON_GEISTER,
+        ),
+    },
+    "dream": {
+        "geister": Preset(
+            {"memory": "samples", "fresh": True, "hidden": "geister-dream", "traversals": 4096, "batch": 2176, "room": 1_280_000},
+            SMALL_GEISTER,
+        ),
+        "leduc": Preset(
+            {"memory": "samples", "fresh": True, "traversals": 900, "steps": 3000, "batch": 2048, "baseline_steps": 1000, "room": 2_000_000,
+             "average": "nets"}, ITS_AUTHORS,
+        ),
+    },
+    "nfsp": {
+        "dark-hex": Preset({"hidden": "dark-hex-nfsp", "replay": 200_000, "room": 2_000_000, "batch": 128, "anticipate": 0.1}, THESIS),
+    },
+    "exit-oos": {
+        "paper": Preset(
+            {"stride": 0.0, "trust": 0.0, "room": 400_000, "steps": 128, "weighting": "paper", "rate": 0.0, "epsilon": 0.4}, KITCHEN,
+        ),
+    },
+}  # fmt: skip
+
+
+def preset_of(method: str, name: str) -> dict[str, Any]:
+    offered = PRESETS.get(method, {})
+    if name not in offered:
+        there = "; ".join(f"--with {other}: {', '.join(some)}" for other, some in PRESETS.items())
+        raise BadSetting(f"{method} has no preset {name!r}; there are: {there}")
+    return dict(offered[name].settings)
