@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from nebel.papers.paper import Paper
     from nebel.report.parts import Section
 
-PAPERS = ("dark_hex", "cheat", "exit_oos", "geister_dream")
+PAPERS = ("dark_hex", "cheat", "exit_oos", "geister_deep_cfr", "geister_dream")
 
 
 def add(parser: argparse.ArgumentParser, words: list[str]) -> None:

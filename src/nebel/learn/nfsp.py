@@ -18,9 +18,10 @@ from nebel.core.game import Game
 from nebel.core.rng import fold_all
 from nebel.core.settings import Settings, setting
 from nebel.learn.dqn import Q, Transitions, transitions
-from nebel.learn.memory import Arrays, Experience, Reservoir, Ring
+from nebel.learn.memory import Arrays, Experience, Ring, Weighted
 from nebel.learn.nets import Dense, shares_of_logits
 from nebel.learn.spread import Plain, Spread, play_on
+from nebel.learn.tallies import Means
 from nebel.learn.traverse import OVER, Floats, Reals, Traverser
 from nebel.learn.workers import Workers
 from nebel.policy.net import NetPolicy
@@ -43,7 +44,9 @@ class NfspSettings(Settings):
     average_rate: float = setting(1e-3, "of Adam, of averages", low=1e-8, high=1.0)
     follow: int = setting(300, "steps after which the network that best responses learn towards follows", low=1)
     replay: int = setting(200_000, "transitions that are remembered", low=1)
-    room: int = setting(500_000, "experiences of best responses that are remembered", low=1)
+    memory: str = setting("sums", "what best responses did is remembered as sums by information state (sums), or one by one (samples)",
+                          choices=("sums", "samples"))  # fmt: skip
+    room: int = setting(500_000, "information states, or experiences, that are remembered", low=1)
 
 
 class Anticipating(Plain):
@@ -85,7 +88,8 @@ class Nfsp:
         self._best = [Q(game, recall, s.hidden, s.rate, seed + p, s.follow) for p in range(2)]
         self._average = Dense.of(game, recall, s.hidden, s.average_rate, seed + 2)
         self._replay = [Ring(Transitions.blank(s.replay, size, game.actions)) for _ in range(2)]
-        self._habits = Reservoir(Experience.blank(s.room, size, game.actions))
+        habits = Experience.blank(s.room, size, game.actions)
+        self._habits: Any = Means(habits) if s.memory == "sums" else Weighted(habits)
         self.iterations, self.metrics = 0, dict[str, float]()
         self._scale = game.most if np.isfinite(game.most) else 0.0
 
@@ -113,11 +117,11 @@ class Nfsp:
         best = np.flatnonzero(found.notes)
         shares = np.zeros((len(best), self.game.actions), np.float32)
         shares[np.arange(len(best)), d.share[best].argmax(axis=1)] = 1.0
-        self._habits.add(Experience(d.rows(best), shares, d.legal[best]), rng)
+        self._habits.add(Experience(d.rows(best), shares, d.legal[best]), np.zeros(len(best)), rng)
         average = [self._average.step(self._habits.draw(s.batch, rng)) for _ in range(s.steps) if self._habits.held]
         self.iterations += 1
         self.metrics = {
-            "loss": float(np.mean(losses)), "average_loss": float(np.mean(average or [0.0])), "experiences": self._habits.seen,
+            "loss": float(np.mean(losses)), "average_loss": float(np.mean(average or [0.0])), "remembered": self._habits.held,
             "decisions": self.iterations * s.boards * s.plies, "nodes_per_second": len(d.move) / (played - begun),
             "sampling_share": (played - begun) / (time.perf_counter() - begun),
         }  # fmt: skip

@@ -36,7 +36,9 @@ PRESETS: dict[str, dict[str, Preset]] = {
         ),
     },
     "nfsp": {
-        "dark-hex": Preset({"hidden": "dark-hex-nfsp", "replay": 200_000, "room": 2_000_000, "batch": 128, "anticipate": 0.1}, THESIS),
+        "dark-hex": Preset(
+            {"memory": "samples", "hidden": "dark-hex-nfsp", "replay": 200_000, "room": 2_000_000, "batch": 128, "anticipate": 0.1}, THESIS,
+        ),
     },
     "exit-oos": {
         "paper": Preset(

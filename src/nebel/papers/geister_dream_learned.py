@@ -1,0 +1,130 @@
+"""Small variants of Geister learned by DREAM: games won against Random as in the paper's Table IV, and exact exploitability on the way.
+
+A network learns each variant twice: with the paper's limit of 100 plies, where it plays against Random, and with the largest limit at which
+the game can be enumerated, where it is judged exactly.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nebel.core.game import Game
+from nebel.core.registry import load
+from nebel.learn.dream import Dream, DreamSettings
+from nebel.learn.drive import Yardstick
+from nebel.learn.workers import Alone, hire
+from nebel.match.agents import Agent, PolicyAgent
+from nebel.match.arena import play_deals
+from nebel.policy.table import MadePolicy, Uniform
+from nebel.report.charts import Axis, lines
+from nebel.report.parts import Figure, Section, Table
+from nebel.search.target import in_rules
+
+RECALL = "clock-and-previous"
+
+
+class Plan(NamedTuple):
+    """How much is learned."""
+
+    seconds: float  # for each network
+    marks: int  # times that it is measured
+    games: int  # against Random, in each seat
+    settings: dict[str, Any]
+    workers: str = str(os.cpu_count() or 1)
+
+
+FULL = Plan(60.0, 6, 10_000, {"hidden": "128-128", "traversals": 2000, "average_steps": 100})
+QUICK = Plan(1.0, 2, 200, {"hidden": "32-32", "traversals": 100, "steps": 10, "baseline_steps": 10, "average_steps": 10})
+
+
+class Task(NamedTuple):
+    variant: str
+    limit: int
+    exact: bool
+    plan: Plan
+    seed: int
+
+
+class Learned(NamedTuple):
+    """By mark: seconds, games won of 100 as first and as second player, exploitability (0 where it was not asked for), baseline loss."""
+
+    variant: str
+    limit: int
+    iterations: int
+    curve: list[tuple[float, float, float, float, float]]
+
+
+def learn(task: Task) -> Learned:
+    """One network from nothing, in this process."""
+    game, plan = in_rules(load(f"geister:{task.variant}(limit={task.limit})")), task.plan
+    learner = Dream(game, RECALL, DreamSettings(**plan.settings), task.seed, Alone())
+    learner.prepare()
+    yardstick = Yardstick(game) if task.exact else None
+    spent, curve = 0.0, list[tuple[float, float, float, float, float]]()
+    while len(curve) < plan.marks:
+        begun = time.perf_counter()
+        learner.iterate()
+        spent += time.perf_counter() - begun
+        if spent >= plan.seconds * (len(curve) + 1) / plan.marks:
+            policy = learner.policy({})
+            lost = yardstick.measure(policy).get("exploitability", 0.0) if yardstick else 0.0
+            first, second = (0.0, 0.0) if yardstick else _against_random(game, policy, plan.games, task.seed)
+            curve.append((spent, first, second, lost, learner.metrics["baseline_loss"]))
+    return Learned(task.variant, task.limit, learner.iterations, curve)
+
+
+def _against_random(game: Game, policy: MadePolicy, games: int, seed: int) -> tuple[float, float]:
+    """Games won of 100, as first and as second player."""
+    ours: Agent = PolicyAgent("network", policy)
+    other: Agent = PolicyAgent("random", Uniform())
+    first, second = (play_deals(game, seats, games, seed).scores for seats in ((ours, other), (other, ours)))
+    return 100 * float(np.mean(first > 0)), 100 * float(np.mean(second < 0))
+
+
+def learned(study: Any, published: dict[str, Any]) -> Section:
+    """`study` is that of the paper: its terms, scale, and the largest limits."""
+    plan, terms = (QUICK if study.terms.quick else FULL), study.terms
+    variants = [variant for variant in study.scale.variants if published[variant]]
+    limits = {variant: found[1] for variant in variants if (found := study.largest(variant))}
+    tasks = [Task(variant, 100, False, plan, terms.seed) for variant in variants]
+    tasks += [Task(variant, limit, True, plan, terms.seed) for variant, limit in limits.items()]
+    crew = hire(plan.workers)
+    try:
+        with terms.timed(f"{len(tasks)} networks of {plan.seconds:g} s"):
+            found = crew.map(learn, tasks)
+    finally:
+        crew.close()
+    played = {each.variant: each for each in found[: len(variants)]}
+    judged = {each.variant: each for each in found[len(variants) :]}
+    rows = []
+    for variant in variants:
+        first, second = played[variant].curve[-1][1:3]
+        paper = published[variant]
+        exact = judged.get(variant)
+        lost = [f"{exact.curve[k][3]:.3f}" for k in (0, len(exact.curve) // 2 - 1, -1)] if exact else ["-"] * 3
+        total = f"{paper[0] + paper[1]:.1f}"
+        rows.append((
+            variant, f"{paper[0]:.1f} + {paper[1]:.1f} = {total}", f"{first:.1f} + {second:.1f} = {first + second:.1f}",
+            str(exact.limit) if exact else "-", *lost,
+        ))  # fmt: skip
+    note = (
+        f"{plan.seconds:g} s of training each, seed {terms.seed}; {plan.games:,} games in each seat after it. Exploitability, exact, after "
+        "the first mark, half of the time, and all of it, of another network that learned the variant with so many plies."
+    )
+    head = ("variant", "won of 200: paper", "ours", "plies", "exploitability: first", "half", "end")
+    curves = {variant: [(mark[0], mark[3]) for mark in each.curve] for variant, each in judged.items()}
+    wins = {variant: [(mark[0], mark[1] + mark[2]) for mark in each.curve] for variant, each in played.items()}
+    baseline = {variant: [(mark[0], mark[4]) for mark in each.curve] for variant, each in played.items()}
+    seconds = Axis("seconds of training")
+    pictures = [
+        ("Exploitability at the largest limit that can be enumerated", lines("Exploitability", curves, seconds, Axis("", log=True))),
+        ("Games won of 200 against Random at 100 plies (Fig. 9)", lines("Wins", wins, seconds, Axis(""))),
+        ("Loss of the baseline (Figs. 5 and 6)", lines("Baseline", baseline, seconds, Axis("", log=True))),
+    ]
+    data = {"played": [each._asdict() for each in played.values()], "judged": [each._asdict() for each in judged.values()]}
+    lead = "Networks learn each variant by DREAM; they see the board now and one ply before, what was captured, and the ply."
+    return Section("Learned by DREAM", lead, [Table("Table IV", head, rows, note), Figure("On the way", pictures)], data)
