@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nebel.cli import main
+from nebel.papers import geister_deep_cfr
 from nebel.papers.geister_dream import PAPER, Scale, Study
 from nebel.papers.paper import Terms, compute
 
@@ -32,6 +33,21 @@ def test_variants_are_solved_and_merged() -> None:
     (purple,) = larger["variants"]
     assert (purple["variant"], purple["exploitability"]) == ("x4y3g4b0", [1.0, 1.0])
     assert sum(purple["won_of_100"]) > 152.44
+    learned = report.data()["sections"]["dream"]
+    assert [each["limit"] for each in learned["judged"]] == [8, 2]
+    assert all(0.0 < mark[3] < 2.0 for each in learned["judged"] for mark in each["curve"])
+    assert "<table" in report.html()
+
+
+def test_networks_with_and_without_history() -> None:
+    tiny = geister_deep_cfr.QUICK._replace(opponents=("random-escape",), far=())
+    report = compute(geister_deep_cfr.PAPER._replace(study=lambda terms: geister_deep_cfr.Study(terms, tiny)), [], Terms(quick=True))
+    runs = report.data()["sections"]["history"]["runs"]
+    assert [(run["kind"], run["seed"]) for run in runs] == [(kind, seed) for seed in (1, 2) for kind in geister_deep_cfr.KINDS]
+    (row,) = report.data()["sections"]["opponents"]["pairs"]
+    assert row["shipped:geister"] > 0.85
+    players = {each["player"]: each for each in report.data()["sections"]["escapes"]["players"]}
+    assert players["random"]["won"] < players["shipped:geister"]["won"]
     assert "<table" in report.html()
 
 

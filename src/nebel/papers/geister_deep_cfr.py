@@ -32,7 +32,8 @@ from nebel.search.target import in_rules
 
 GAME = "geister(limit=100,assist=true)"
 KINDS = {"without history": "clock", "with history": "clock-and-previous"}
-OPPONENTS = ("random-escape", "rush", "purple:1", "purple:2", "purple:4", "purple:6")
+OPPONENTS, DEEP = ("random-escape", "rush", "purple:1", "purple:2"), ("purple:4", "purple:6")
+"""All networks meet the first; those who look far ahead meet one of each kind."""
 SHIPPED = "shipped:geister"
 PURPLE = "purple:1"
 PUBLISHED = {"random-escape": "over 75 %", PURPLE: "about 33 %"}
@@ -48,12 +49,14 @@ class Scale(NamedTuple):
     games: int  # of each pairing
     deep: int  # of those with opponents who look far ahead
     watched: int  # games whose endings are counted
+    opponents: Sequence[str] = OPPONENTS
+    far: Sequence[str] = DEEP
     workers: str = str(os.cpu_count() or 1)
 
 
 NETWORK: dict[str, Any] = {"sampling": "outcome", "hidden": "128-128", "average_steps": 100, "batch": 1024}
-FULL = Scale(6, 150.0, 6, {**NETWORK, "traversals": 1000}, 2000, 400, 400)
-QUICK = Scale(2, 2.0, 2, {**NETWORK, "traversals": 50, "steps": 10, "average_steps": 10}, 60, 10, 10)
+FULL = Scale(6, 100.0, 5, {**NETWORK, "traversals": 1000}, 2000, 200, 400)
+QUICK = Scale(2, 2.0, 2, {**NETWORK, "traversals": 50, "steps": 10, "average_steps": 10}, 60, 10, 10, workers="1")
 
 
 class Task(NamedTuple):
@@ -121,8 +124,9 @@ class Study:
 
 def interval(values: Sequence[float]) -> str:
     """Mean and half a 95 % interval over runs."""
-    spread = 1.96 * float(np.std(values, ddof=1)) / len(values) ** 0.5 if len(values) > 1 else float("nan")
-    return f"{np.mean(values):.1%} ±{spread:.1%}"
+    if len(values) == 1:
+        return f"{values[0]:.1%} (one run)"
+    return f"{np.mean(values):.1%} ±{1.96 * float(np.std(values, ddof=1)) / len(values) ** 0.5:.1%}"
 
 
 def history(study: Study) -> Section:
@@ -152,11 +156,11 @@ def history(study: Study) -> Section:
 def opponents(study: Study) -> Section:
     scale, game, rows, data = study.scale, load(GAME), [], list[dict[str, Any]]()
     players = {kind: [run.policy for run in study.of(kind)] for kind in KINDS}
-    for name in OPPONENTS:
-        games = scale.deep if name in OPPONENTS[-2:] else scale.games
+    for name in (*scale.opponents, *scale.far):
+        games, met = (scale.deep, 1) if name in scale.far else (scale.games, scale.runs)
         with study.terms.timed(f"against {name}"):
             shares = {
-                kind: [share(play_pair(game, PolicyAgent(kind, policy), read(name), games, study.terms.seed)) for policy in policies]
+                kind: [share(play_pair(game, PolicyAgent(kind, policy), read(name), games, study.terms.seed)) for policy in policies[:met]]
                 for kind, policies in players.items()
             }
             shipped = play_pair(load("geister"), read(SHIPPED), read(name), games, study.terms.seed)

@@ -37,8 +37,8 @@ class Plan(NamedTuple):
     workers: str = str(os.cpu_count() or 1)
 
 
-FULL = Plan(60.0, 6, 10_000, {"hidden": "128-128", "traversals": 2000, "average_steps": 100})
-QUICK = Plan(1.0, 2, 200, {"hidden": "32-32", "traversals": 100, "steps": 10, "baseline_steps": 10, "average_steps": 10})
+FULL = Plan(45.0, 6, 10_000, {"hidden": "128-128", "traversals": 2000, "average_steps": 100})
+QUICK = Plan(1.0, 2, 200, {"hidden": "32-32", "traversals": 100, "steps": 10, "baseline_steps": 10, "average_steps": 10}, "1")
 
 
 class Task(NamedTuple):
