@@ -5,9 +5,10 @@ Equilibria, and Two-Player Zero-Sum Games. 2023, for magnetic mirror descent
 Schulman, Wolski, Dhariwal, Radford, Klimov. Proximal Policy Optimization Algorithms. 2017
 Rudolph and others. Reevaluating Policy Gradient Methods for Imperfect-Information Games. 2025, for how well this does
 
-Where it departs: the critic sees what both players know; advantages are measured in units of their own size, so that one strength of the
-magnets serves all games; there are two of them, even play and the mean of one's own past weights, which is the policy that is kept; rate
-and evenness weaken by the root of time, without an end that has to be known.
+Where it departs: decisions in the same information state are one, with the mean of their gains; the critic sees what both players know;
+advantages are measured in units of their own size, so that one strength of the magnets serves all games; there are two of them, even play
+and the mean of one's own past weights, which is the policy that is kept; rate and evenness weaken, and damping grows, by the root of time,
+without an end that has to be known.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from nebel.learn.memory import Arrays
 from nebel.learn.nets import Dense, Net, log_shares, read_shape, shares_of_logits, torch
 from nebel.learn.rivals import Among, Frozen
 from nebel.learn.spread import Plain, Segment, Spread, play_on
+from nebel.learn.tallies import group, row_keys
 from nebel.learn.traverse import NOBODY, OVER, Decisions, Floats, Longs, Reals
 from nebel.learn.workers import Workers
 from nebel.policy.net import NetPolicy, encoding_of
@@ -56,6 +58,14 @@ class MmdPpoSettings(Settings):
     sharpen: float = setting(1.0, "odds of moves of the policy that is kept are raised to this power", low=0.0)
 
 
+def batch(count: int, steps: int, size: int, rng: np.random.Generator) -> list[Longs]:
+    """For so many steps: all of `count` if they are no more than `size`, else as many, until all had their turn and begin anew."""
+    if count <= size:
+        return [np.arange(count)] * steps
+    rounds = np.concatenate([rng.permutation(count) for _ in range(-(-steps * size // count))])
+    return [rounds[k * size : (k + 1) * size] for k in range(steps)]
+
+
 @kernel
 def look_back(d: Decisions, worth: Any, ahead: Any, trace: float, target: Any, surprise: Any) -> None:
     """From the last decision to the first: by how much the game went better for player 0 than the critic thought (`surprise`), and what the
@@ -82,13 +92,17 @@ class Logits(Plain):
 
 
 class Lesson(NamedTuple):
-    """By decision: what both knew, how much better than the position the critic rates each move (for player 0), what it should have said,
-    and by how much the game went better than it thought."""
+    """What an iteration's decisions teach the critic, by decision, and the policy, by information state: `gains` of moves, those that were
+    made as often as they were, in the player's own interest; `weight` is how often the state was met."""
 
-    table: Floats
+    table: Floats  # what both knew
+    target: Floats  # what the critic should have said
+    surprise: float  # how far off it was
+    rows: Floats
+    legal: Any
+    share: Floats
     gains: Floats
-    target: Floats
-    surprise: Floats
+    weight: Floats
 
 
 class MmdPpo:
@@ -119,69 +133,68 @@ class MmdPpo:
         d = found.decisions
         played = time.perf_counter()
         self._scale = self._scale or float(np.abs(d.score[d.then == OVER]).max(initial=1e-9))
-        lesson, own = self._lesson(found), np.flatnonzero(~np.isin(d.player, list(self.rivals)))
-        size = float(np.sqrt(np.mean(lesson.surprise[own] ** 2))) if len(own) else 0.0
-        self._size = size if not self.iterations else 0.9 * self._size + 0.1 * size
+        own = np.flatnonzero(~np.isin(d.player, list(self.rivals)))
+        lesson = self._lesson(found, own)
         for net in (self._policy, self._critic):
             net.pace(s.rate * weaker)
-        losses = [self._learn(d, lesson, order, weaker) for order in self._batches(own, rng)]
+        steps = s.epochs * max(1, len(own) // s.batch)
+        policies, critics = (batch(count, steps, s.batch, rng) for count in (len(lesson.rows), len(own)))
+        losses = [self._learn(d.move[own], lesson, *at, weaker=weaker) for at in zip(policies, critics, strict=True)]
         self._mean.follow(self._policy, min(s.mean, (1 + self.iterations) / (10 + self.iterations)))
         self.iterations += 1
-        loss, off, spread, drift = np.mean(losses or [(0.0,) * 4], axis=0)
+        loss, off, spread, drift = np.mean(losses, axis=0)
         over = d.then == OVER
         self.metrics = {
-            "loss": float(loss), "critic_loss": float(off), "entropy": float(spread), "drift": float(drift), "surprise": size,
+            "loss": float(loss), "critic_loss": float(off), "entropy": float(spread), "drift": float(drift),
+            "surprise": lesson.surprise, "information_states": len(lesson.rows),
             "plies_a_game": len(d.move) / max(1, int(over.sum())), "decisions": self.iterations * s.boards * s.plies,
             "nodes_per_second": len(d.move) / (played - begun), "sampling_share": (played - begun) / (time.perf_counter() - begun),
         }  # fmt: skip
 
-    def _batches(self, own: Longs, rng: np.random.Generator) -> list[Longs]:
-        parts = max(1, len(own) // self.settings.batch)
-        return [part for _ in range(self.settings.epochs) for part in np.array_split(rng.permutation(own), parts) if len(part)]
-
-    def _lesson(self, found: Segment) -> Lesson:
-        d, ahead, size = found.decisions, found.ahead, self.games.size
-        table = d.table()
+    def _lesson(self, found: Segment, own: Longs) -> Lesson:
+        d, ahead, size, s = found.decisions, found.ahead, self.games.size, self.settings
+        table, at = d.table(), np.arange(len(d.move))
         rated, after = self._critic(table), self._critic(ahead)[:, 0].astype(float)
-        if self.settings.rates == "moves":
+        if s.rates == "moves":
             worth, turn = np.sum(d.share * rated, axis=1).astype(float), ahead[:, -1:] == 1
             mover = np.where(turn, ahead[:, size : size + self._told], ahead[:, : self._told])
             after = np.sum(shares_of_logits(self._policy(mover), found.legal) * self._critic(ahead), axis=1)
+            gains = d.share * (rated - worth[:, None])
         else:
-            worth = rated[:, 0].astype(float)
+            worth, gains = rated[:, 0].astype(float), np.zeros(d.legal.shape)
         target, surprise = np.zeros(len(worth)), np.zeros(len(worth))
-        look_back(d._replace(score=d.score / self._scale), worth, after, self.settings.trace, target, surprise)
-        return Lesson(table, rated - worth[:, None].astype(np.float32), target.astype(np.float32), surprise.astype(np.float32))
+        look_back(d._replace(score=d.score / self._scale), worth, after, s.trace, target, surprise)
+        gains[at, d.move] += target - rated[at, d.move] if s.rates == "moves" else surprise  # what the critic did not say of it
+        gains *= np.where(d.player == 0, 1.0, -1.0)[:, None]
+        off = float(np.sqrt(np.mean(surprise[own] ** 2))) if len(own) else 0.0
+        self._size = off if not self.iterations else 0.9 * self._size + 0.1 * off
+        rows = d.rows(own, self._told)
+        groups = group(row_keys(rows), gains[own] / max(self._size, 1e-9))
+        one = own[groups.first]
+        return Lesson(
+            table[own], target[own].astype(np.float32), off, rows[groups.first], d.legal[one], d.share[one],
+            groups.mean.astype(np.float32), (groups.size / groups.size.mean()).astype(np.float32),
+        )  # fmt: skip
 
-    def _learn(self, d: Decisions, lesson: Lesson, at: Longs, weaker: float) -> tuple[float, ...]:
+    def _learn(self, moves: Longs, lesson: Lesson, at: Any, critics: Any, *, weaker: float) -> tuple[float, ...]:
         """One step of the policy and of the critic."""
-        s, unit = self.settings, np.where(d.player[at] == 0, 1.0, -1.0).astype(np.float32) / max(self._size, 1e-9)
-        share, legal = torch.from_numpy(d.share[at]), torch.from_numpy(d.legal[at])
-        move, gain = torch.from_numpy(d.move[at])[:, None], torch.from_numpy((unit * lesson.surprise[at]).astype(np.float32))
-        rows = d.rows(at, self._told)
+        s, rows = self.settings, lesson.rows[at]
+        share, legal, gains, weight = (torch.from_numpy(each[at]) for each in (lesson.share, lesson.legal, lesson.gains, lesson.weight))
         logs = log_shares(self._policy.net(torch.from_numpy(rows)), legal)
         magnet = log_shares(torch.from_numpy(self._mean(rows)), legal)
         now = logs.exp() * legal
-        ratio = torch.exp(logs - torch.log(share.clamp_min(1e-12))) * legal
-        if s.rates == "moves":  # of all moves what the critic says, and of the one that was made what it did not say
-            gains = torch.from_numpy((unit[:, None] * lesson.gains[at]).astype(np.float32))
-            better = torch.sum(share * self._clipped(ratio, gains), 1)
-            gain = gain - gains.gather(1, move)[:, 0]
-        else:
-            better = torch.zeros(len(at))
-        better = better + self._clipped(ratio.gather(1, move)[:, 0], gain)
+        before = torch.log(share.clamp_min(1e-12)) * legal
+        ratio = torch.exp(logs - before) * legal
+        better = torch.sum(torch.minimum(ratio * gains, ratio.clamp(1 - s.clip, 1 + s.clip) * gains), 1)
         spread = -torch.sum(now * logs, 1)
-        drift = torch.sum(now * (logs - torch.log(share.clamp_min(1e-12)) * legal), 1)
+        drift = torch.sum(now * (logs - before), 1)
         pulled = torch.sum(now * (logs - magnet), 1)
-        loss = torch.mean(s.damp / weaker * drift + s.magnet * pulled - s.even * weaker * spread - better)
+        loss = torch.mean(weight * (s.damp / weaker * drift + s.magnet * pulled - s.even * weaker * spread - better))
         lost = self._policy.descend(loss, s.limit)
-        said = self._critic.net(torch.from_numpy(lesson.table[at]))
-        said = said.gather(1, move)[:, 0] if s.rates == "moves" else said[:, 0]
-        off = torch.mean((said - torch.from_numpy(lesson.target[at])) ** 2)
+        said = self._critic.net(torch.from_numpy(lesson.table[critics]))
+        which = torch.from_numpy(moves[critics])[:, None] if s.rates == "moves" else torch.zeros((len(critics), 1), dtype=torch.int64)
+        off = torch.mean((said.gather(1, which)[:, 0] - torch.from_numpy(lesson.target[critics])) ** 2)
         return lost, self._critic.descend(off, s.limit), float(spread.mean().detach()), float(drift.mean().detach())
-
-    def _clipped(self, ratio: Any, gain: Any) -> Any:
-        return torch.minimum(ratio * gain, ratio.clamp(1 - self.settings.clip, 1 + self.settings.clip) * gain)
 
     def shares(self, player: int, rows: Floats, legal: Any) -> Reals:
         """How the mean of weights plays, in step."""
