@@ -211,8 +211,8 @@ def test_metrics_for_tensorboard(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_large_games_are_measured_by_games_against_all_bots() -> None:
-    it, game = learner("mmd-ppo", "geister:x4y4g4b1", "clock"), in_rules(nebel.game("geister:x4y4g4b1"))
+    it, game = learner("mmd-ppo", "cheat:3", "memoryless"), in_rules(nebel.game("cheat:3"))
     found = Yardstick(game).measure(it.policy({}))
-    assert list(found) == [f"wins_against_{name}" for name in ("random", "random-escape", "rush", "purple:1")]
+    assert list(found) == ["wins_against_random", "wins_against_heuristic"]
     assert 0.4 < found["wins_against_random"] < 0.6
-    assert found["wins_against_purple:1"] < 0.4
+    assert found["wins_against_heuristic"] < 0.3
