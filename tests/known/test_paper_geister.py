@@ -33,8 +33,8 @@ def test_variants_are_solved_and_merged() -> None:
     (purple,) = larger["variants"]
     assert (purple["variant"], purple["exploitability"]) == ("x4y3g4b0", [1.0, 1.0])
     assert sum(purple["won_of_100"]) > 152.44
-    learned = report.data()["sections"]["dream"]
-    assert [each["limit"] for each in learned["judged"]] == [8, 2]
+    learned = report.data()["sections"]["learned"]
+    assert [each["limit"] for each in learned["judged"]] == [8, 2, 8, 2]
     assert all(0.0 < mark[3] < 2.0 for each in learned["judged"] for mark in each["curve"])
     assert "<table" in report.html()
 

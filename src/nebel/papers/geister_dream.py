@@ -2,7 +2,7 @@
 
 `nebel paper geister_dream` solves every variant with perfect recall up to the largest limit of plies that can be enumerated, and the
 smaller ones up to the paper's limit of 100 on merged positions. The larger ones are played by Purple there, which somebody is judged
-against who knows it. All but the full board are learned by DREAM, too. docs/games/geister.md says what was found.
+against who knows it. All but the full board are learned by networks, too. docs/games/geister.md says what was found.
 """
 
 from __future__ import annotations
@@ -242,5 +242,5 @@ PAPER = Paper(
         "blue), and empty columns at each side. The paper learned strategies and let them play against Random; here the games are solved."
     ),
     study=Study,
-    sections={"solved": solved, "merged": merged, "larger": looking_ahead, "dream": lambda study: learned(study, PUBLISHED)},
+    sections={"solved": solved, "merged": merged, "larger": looking_ahead, "learned": lambda study: learned(study, PUBLISHED)},
 )

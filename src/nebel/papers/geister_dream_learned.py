@@ -1,7 +1,7 @@
-"""Small variants of Geister learned by DREAM: games won against Random as in the paper's Table IV, and exact exploitability on the way.
+"""Small variants of Geister learned by networks: games won against Random as in the paper's Table IV, and exact exploitability on the way.
 
-A network learns each variant twice: with the paper's limit of 100 plies, where it plays against Random, and with the largest limit at which
-the game can be enumerated, where it is judged exactly.
+By DREAM, as in the paper, and by MMD-PPO a network learns each variant twice: with the paper's limit of 100 plies, where it plays against
+Random, and with the largest limit at which the game can be enumerated, where it is judged exactly.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ import numpy as np
 
 from nebel.core.game import Game
 from nebel.core.registry import load
-from nebel.learn.dream import Dream, DreamSettings
-from nebel.learn.drive import Yardstick
+from nebel.learn.drive import LEARNERS, METHODS, Yardstick
 from nebel.learn.workers import Alone, hire
 from nebel.match.agents import Agent, PolicyAgent
 from nebel.match.arena import play_deals
@@ -25,6 +24,7 @@ from nebel.report.parts import Figure, Section, Table
 from nebel.search.target import in_rules
 
 RECALL = "clock-and-previous"
+LOSS = {"dream": "baseline_loss", "mmd-ppo": "critic_loss"}
 
 
 class Plan(NamedTuple):
@@ -33,15 +33,22 @@ class Plan(NamedTuple):
     seconds: float  # for each network
     marks: int  # times that it is measured
     games: int  # against Random, in each seat
-    settings: dict[str, Any]
+    settings: dict[str, dict[str, Any]]  # by method
     workers: str = str(os.cpu_count() or 1)
 
 
-FULL = Plan(45.0, 6, 10_000, {"hidden": "128-128", "traversals": 2000, "average_steps": 100})
-QUICK = Plan(1.0, 2, 200, {"hidden": "32-32", "traversals": 100, "steps": 10, "baseline_steps": 10, "average_steps": 10}, "1")
+FULL = Plan(45.0, 6, 10_000, {
+    "dream": {"hidden": "128-128", "traversals": 2000, "average_steps": 100},
+    "mmd-ppo": {"hidden": "128-128", "magnet": 0.3, "mean": 0.98, "settling": 300.0},
+})  # fmt: skip
+QUICK = Plan(1.0, 2, 200, {
+    "dream": {"hidden": "32-32", "traversals": 100, "steps": 10, "baseline_steps": 10, "average_steps": 10},
+    "mmd-ppo": {"hidden": "32-32", "critic": "32-32", "boards": 64},
+}, "1")  # fmt: skip
 
 
 class Task(NamedTuple):
+    method: str
     variant: str
     limit: int
     exact: bool
@@ -50,8 +57,10 @@ class Task(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """By mark: seconds, games won of 100 as first and as second player, exploitability (0 where it was not asked for), baseline loss."""
+    """By mark: seconds, games won of 100 as first and as second player, exploitability (0 where it was not asked for), and the loss of the
+    baseline or critic."""
 
+    method: str
     variant: str
     limit: int
     iterations: int
@@ -61,7 +70,7 @@ class Learned(NamedTuple):
 def learn(task: Task) -> Learned:
     """One network from nothing, in this process."""
     game, plan = in_rules(load(f"geister:{task.variant}(limit={task.limit})")), task.plan
-    learner = Dream(game, RECALL, DreamSettings(**plan.settings), task.seed, Alone())
+    learner = LEARNERS[task.method](game, RECALL, METHODS[task.method](**plan.settings[task.method]), task.seed, Alone())
     learner.prepare()
     yardstick = Yardstick(game) if task.exact else None
     spent, curve = 0.0, list[tuple[float, float, float, float, float]]()
@@ -73,8 +82,8 @@ def learn(task: Task) -> Learned:
             policy = learner.policy({})
             lost = yardstick.measure(policy).get("exploitability", 0.0) if yardstick else 0.0
             first, second = (0.0, 0.0) if yardstick else _against_random(game, policy, plan.games, task.seed)
-            curve.append((spent, first, second, lost, learner.metrics["baseline_loss"]))
-    return Learned(task.variant, task.limit, learner.iterations, curve)
+            curve.append((spent, first, second, lost, learner.metrics[LOSS[task.method]]))
+    return Learned(task.method, task.variant, task.limit, learner.iterations, curve)
 
 
 def _against_random(game: Game, policy: MadePolicy, games: int, seed: int) -> tuple[float, float]:
@@ -90,41 +99,42 @@ def learned(study: Any, published: dict[str, Any]) -> Section:
     plan, terms = (QUICK if study.terms.quick else FULL), study.terms
     variants = [variant for variant in study.scale.variants if published[variant]]
     limits = {variant: found[1] for variant in variants if (found := study.largest(variant))}
-    tasks = [Task(variant, 100, False, plan, terms.seed) for variant in variants]
-    tasks += [Task(variant, limit, True, plan, terms.seed) for variant, limit in limits.items()]
+    tasks = [Task(method, variant, 100, False, plan, terms.seed) for method in plan.settings for variant in variants]
+    tasks += [Task(method, variant, limit, True, plan, terms.seed) for method in plan.settings for variant, limit in limits.items()]
     crew = hire(plan.workers)
     try:
         with terms.timed(f"{len(tasks)} networks of {plan.seconds:g} s"):
             found = crew.map(learn, tasks)
     finally:
         crew.close()
-    played = {each.variant: each for each in found[: len(variants)]}
-    judged = {each.variant: each for each in found[len(variants) :]}
+    played = {(each.method, each.variant): each for each in found if each.limit == 100}
+    judged = {(each.method, each.variant): each for each in found if each.limit != 100}
     rows = []
     for variant in variants:
-        first, second = played[variant].curve[-1][1:3]
         paper = published[variant]
-        exact = judged.get(variant)
-        lost = [f"{exact.curve[k][3]:.3f}" for k in (0, len(exact.curve) // 2 - 1, -1)] if exact else ["-"] * 3
-        total = f"{paper[0] + paper[1]:.1f}"
-        rows.append((
-            variant, f"{paper[0]:.1f} + {paper[1]:.1f} = {total}", f"{first:.1f} + {second:.1f} = {first + second:.1f}",
-            str(exact.limit) if exact else "-", *lost,
-        ))  # fmt: skip
+        for method in plan.settings:
+            first, second = played[method, variant].curve[-1][1:3]
+            exact = judged.get((method, variant))
+            marks = [f"{exact.curve[k][3]:.3f}" for k in (0, len(exact.curve) // 2 - 1, -1)] if exact else ["-"] * 3
+            rows.append((
+                variant, f"{paper[0]:.1f} + {paper[1]:.1f} = {paper[0] + paper[1]:.1f}", method,
+                f"{first:.1f} + {second:.1f} = {first + second:.1f}", str(exact.limit) if exact else "-", *marks,
+            ))  # fmt: skip
     note = (
         f"{plan.seconds:g} s of training each, seed {terms.seed}; {plan.games:,} games in each seat after it. Exploitability, exact, after "
         "the first mark, half of the time, and all of it, of another network that learned the variant with so many plies."
     )
-    head = ("variant", "won of 200: paper", "ours", "plies", "exploitability: first", "half", "end")
-    curves = {variant: [(mark[0], mark[3]) for mark in each.curve] for variant, each in judged.items()}
-    wins = {variant: [(mark[0], mark[1] + mark[2]) for mark in each.curve] for variant, each in played.items()}
-    baseline = {variant: [(mark[0], mark[4]) for mark in each.curve] for variant, each in played.items()}
-    seconds = Axis("seconds of training")
-    pictures = [
-        ("Exploitability at the largest limit that can be enumerated", lines("Exploitability", curves, seconds, Axis("", log=True))),
-        ("Games won of 200 against Random at 100 plies (Fig. 9)", lines("Wins", wins, seconds, Axis(""))),
-        ("Loss of the baseline (Figs. 5 and 6)", lines("Baseline", baseline, seconds, Axis("", log=True))),
-    ]
+    head = ("variant", "won of 200: paper", "method", "ours", "plies", "exploitability: first", "half", "end")
+    pictures, seconds = [], Axis("seconds of training")
+    for method in plan.settings:
+        lost = {variant: [(mark[0], mark[3]) for mark in each.curve] for (by, variant), each in judged.items() if by == method}
+        wins = {variant: [(mark[0], mark[1] + mark[2]) for mark in each.curve] for (by, variant), each in played.items() if by == method}
+        loss = {variant: [(mark[0], mark[4]) for mark in each.curve] for (by, variant), each in played.items() if by == method}
+        pictures += [
+            (f"{method}: exploitability at the largest limit that can be enumerated", lines("Exploitability", lost, seconds, Axis(""))),
+            (f"{method}: games won of 200 against Random at 100 plies (Fig. 9)", lines("Wins", wins, seconds, Axis(""))),
+            (f"{method}: loss of the baseline or critic (Figs. 5 and 6)", lines("Loss", loss, seconds, Axis("", log=True))),
+        ]
     data = {"played": [each._asdict() for each in played.values()], "judged": [each._asdict() for each in judged.values()]}
-    lead = "Networks learn each variant by DREAM; they see the board now and one ply before, what was captured, and the ply."
-    return Section("Learned by DREAM", lead, [Table("Table IV", head, rows, note), Figure("On the way", pictures)], data)
+    lead = "Networks learn each variant; they see the board now and one ply before, what was captured, and the ply."
+    return Section("Learned by networks", lead, [Table("Table IV", head, rows, note), Figure("On the way", pictures)], data)
