@@ -1,4 +1,4 @@
-"""What learners remember: uniform, fading, weighted, newest."""
+"""What learners remember: uniform, fading, weighted, newest, and sums by information state."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from nebel.learn.memory import Reservoir, Ring, Weighted
+from nebel.learn.memory import Lessons, Reservoir, Ring, Weighted
+from nebel.learn.tallies import Means
 
 
 class Rows(NamedTuple):
@@ -71,3 +72,38 @@ def test_memories_are_kept_and_go_on(kind: Any) -> None:
         add(memory, 90, np.random.default_rng(90))
     assert np.array_equal(one.all().number, two.all().number)
     assert np.array_equal(one.draw(20, np.random.default_rng(5)).number, two.draw(20, np.random.default_rng(5)).number)
+
+
+def lessons(which: Any, figures: Any) -> Lessons:
+    """Rows of some information states, of which there are ten."""
+    which = np.asarray(which)
+    return Lessons(np.eye(10, dtype=np.float32)[which], np.asarray(figures, np.float32), np.ones((len(which), 2), bool))
+
+
+def test_means_by_information_state_are_weighted() -> None:
+    """As they are by hand, also where weights of one state are nothing beside those of another."""
+    rng = np.random.default_rng(3)
+    which, figures = rng.integers(0, 10, 600), rng.normal(size=(600, 2))
+    weights = rng.normal(size=600) * 3 - 1000.0 * which
+    memory = Means(Lessons.blank(50, 10, 2))
+    for at in range(0, 600, 100):
+        memory.add(lessons(which[at : at + 100], figures[at : at + 100]), weights[at : at + 100], rng)
+    drawn = memory.draw(100, rng)
+    assert memory.held == len(drawn.rows) == 10
+    for row, mean in zip(drawn.rows, drawn.figures, strict=True):
+        own = which == row.argmax()
+        scaled = np.exp(weights[own] - weights[own].max())
+        assert mean == pytest.approx(scaled @ figures[own] / scaled.sum(), abs=1e-5)
+    assert 1.0 <= memory.effective() < 10.0
+    other = Means(Lessons.blank(50, 10, 2))
+    other.restore({name: array.copy() for name, array in memory.save("m.").items()}, "m.")
+    assert (other.draw(100, rng).figures == drawn.figures).all()
+
+
+def test_means_hold_no_more_states_than_there_is_room_for() -> None:
+    memory, rng = Means(Lessons.blank(4, 10, 2)), np.random.default_rng(4)
+    for which in range(10):
+        memory.add(lessons([which], [[which, -which]]), np.zeros(1), rng)
+    drawn = memory.draw(10, rng)
+    assert memory.held == 4
+    assert (drawn.figures[:, 0] == drawn.rows.argmax(axis=1)).all()

@@ -24,9 +24,14 @@ class Groups(NamedTuple):
 def group(keys: Longs, figures: NDArray[Any]) -> Groups:
     """Sort samples by their information states."""
     found, first, inverse, count = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+    return Groups(found, first, count, _sums(inverse, count, figures) / count[:, None])
+
+
+def _sums(inverse: Longs, count: Longs, figures: NDArray[Any]) -> NDArray[np.float64]:
+    """By group, of which each sample belongs to `inverse`."""
     order = np.argsort(inverse, kind="stable")
-    sums = np.add.reduceat(figures[order], np.cumsum(count) - count, axis=0)
-    return Groups(found, first, count, sums / count[:, None])
+    found: NDArray[np.float64] = np.add.reduceat(figures[order], np.cumsum(count) - count, axis=0)
+    return found
 
 
 class ByState:
@@ -66,10 +71,10 @@ class ByState:
     def _arrays(self) -> Arrays:
         return {"keys": self._keys, "rows": self._rows, "legal": self._legal, "sums": self._sums}
 
-    def save(self, name: str = "tallies.") -> Arrays:
+    def save(self, name: str = "") -> Arrays:
         return {f"{name}{part}": array[: self.held] for part, array in self._arrays().items()}
 
-    def restore(self, arrays: Arrays, name: str = "tallies.") -> None:
+    def restore(self, arrays: Arrays, name: str = "") -> None:
         self.held = len(arrays[f"{name}keys"])
         for part, array in self._arrays().items():
             array[: self.held] = arrays[f"{name}{part}"]
@@ -91,53 +96,51 @@ class Tallies(ByState):
 
 
 class Means(ByState, Generic[Rows]):
-    """Weighted means of figures by move, of all that was ever added. Rows that are the same are one. Called as `memory.Weighted` is."""
+    """Weighted means of figures by move, of all that was ever added. Rows that are the same are one. Called as `memory.Weighted` is.
+
+    Weights are kept relative to the largest of their information state: in long games they are far apart.
+    """
 
     def __init__(self, blank: Rows) -> None:
         rows, _, legal = blank
         super().__init__(len(rows), rows.shape[1], legal.shape[1])
-        self._kind, self._weights, self._top = type(blank), np.zeros(len(rows)), -np.inf
+        self._kind, self._weights, self._tops = type(blank), np.zeros(len(rows)), np.full(len(rows), -np.inf)
 
     def add(self, new: Rows, weights: Any, rng: np.random.Generator) -> None:
         """`weights` are logarithms."""
         rows, figures, legal = new
         if not len(rows):
             return
-        top = max(self._top, float(weights.max()))
-        self._sums[: self.held] *= np.exp(self._top - top)
-        self._weights[: self.held] *= np.exp(self._top - top)
-        self._top, weight = top, np.exp(weights - top)
-        groups = group(row_keys(rows), np.column_stack([figures * weight[:, None], weight]))
-        total = groups.mean * groups.size[:, None]
-        places = self._places(groups.key, rows[groups.first], legal[groups.first], rng)
-        self._sums[places] += total[:, :-1]
-        self._weights[places] += total[:, -1]
+        found, first, inverse, count = np.unique(row_keys(rows), return_index=True, return_inverse=True, return_counts=True)
+        places = self._places(found, rows[first], legal[first], rng)
+        tops = self._tops[places].copy()
+        np.maximum.at(tops, inverse, weights)
+        kept, weight = np.exp(self._tops[places] - tops), np.exp(weights - tops[inverse])
+        total = _sums(inverse, count, np.column_stack([figures * weight[:, None], weight]))
+        self._sums[places] = self._sums[places] * kept[:, None] + total[:, :-1]
+        self._weights[places] = self._weights[places] * kept + total[:, -1]
+        self._tops[places] = tops
 
     def _clear(self, at: int) -> None:
         super()._clear(at)
-        self._weights[at] = 0.0
+        self._weights[at], self._tops[at] = 0.0, -np.inf
 
     def draw(self, count: int, rng: np.random.Generator) -> Rows:
         at = self._drawn(count, rng)
         kind: Any = self._kind
-        means = self._sums[at] / np.maximum(self._weights[at], 1e-300)[:, None]
-        found: Rows = kind(self._rows[at], means.astype(np.float32), self._legal[at])
+        found: Rows = kind(self._rows[at], (self._sums[at] / self._weights[at][:, None]).astype(np.float32), self._legal[at])
         return found
 
     def effective(self) -> float:
         """Rows of equal weight that would be worth as much as those that are held."""
-        weights = self._weights[: self.held]
-        return float(weights.sum() ** 2 / np.sum(weights**2)) if self.held else 0.0
+        if not self.held:
+            return 0.0
+        logs = self._tops[: self.held] + np.log(self._weights[: self.held])
+        weights = np.exp(logs - logs.max())
+        return float(weights.sum() ** 2 / np.sum(weights**2))
 
     def _arrays(self) -> Arrays:
-        return {**super()._arrays(), "weights": self._weights}
-
-    def save(self, name: str = "") -> Arrays:
-        return {**super().save(name), f"{name}top": np.array([self._top])}
-
-    def restore(self, arrays: Arrays, name: str = "") -> None:
-        super().restore(arrays, name)
-        self._top = float(arrays[f"{name}top"][0])
+        return {**super()._arrays(), "weights": self._weights, "tops": self._tops}
 
 
 def row_keys(rows: Any) -> Longs:

@@ -117,7 +117,7 @@ class VrDeepDcfr:
 
     def save(self) -> Arrays:
         parts = [self._regrets[0].save("regrets0."), self._regrets[1].save("regrets1."), self._baseline.save("baseline.")]
-        held: Arrays = {"scale": np.array([self._scale]), **self._average.save("average."), **self._tallies.save()}
+        held: Arrays = {"scale": np.array([self._scale]), **self._average.save("average."), **self._tallies.save("tallies.")}
         for part in parts:
             held |= part
         return held
@@ -127,5 +127,5 @@ class VrDeepDcfr:
             self._regrets[p].restore(arrays, f"regrets{p}.")
         self._baseline.restore(arrays, "baseline.")
         self._average.restore(arrays, "average.")
-        self._tallies.restore(arrays)
+        self._tallies.restore(arrays, "tallies.")
         self._scale, self.iterations = float(arrays["scale"][0]), iterations
