@@ -27,6 +27,7 @@ from nebel.search.target import in_rules
 
 SMALL: dict[str, Any] = {"traversals": 300, "hidden": "32-32", "steps": 60, "average_steps": 40, "batch": 256, "room": 20_000, "rate": 3e-3}
 SIDE_BY_SIDE: dict[str, Any] = {"boards": 128, "plies": 8, "hidden": "32-32", "rate": 3e-3}
+CALM: dict[str, Any] = {"rates": "moves", "magnet": 0.0, "even": 0.1, "damp": 1.0, "settling": 20.0, "trace": 1.0, "epochs": 4}
 KINDS: dict[str, tuple[Any, Any, int, float]] = {  # learner, settings, iterations, exploitability of Kuhn that is reached
     "external": (DeepCfr, DeepCfrSettings(**SMALL), 12, 0.2),
     "external-nets": (DeepCfr, DeepCfrSettings(**SMALL, average="nets"), 12, 0.2),
@@ -35,7 +36,7 @@ KINDS: dict[str, tuple[Any, Any, int, float]] = {  # learner, settings, iteratio
     "paper": (DeepCfr, DeepCfrSettings(**SMALL, sampling="outcome", estimate="paper"), 15, 0.25),
     "dream": (Dream, DreamSettings(**SMALL, baseline_steps=60), 15, 0.2),
     "nfsp": (Nfsp, NfspSettings(**SIDE_BY_SIDE, replay=20_000, room=50_000), 200, 0.25),
-    "mmd-ppo": (MmdPpo, MmdPpoSettings(**SIDE_BY_SIDE, critic="32-32", batch=1024, magnet=2.0, mean=0.98, even=0.02), 500, 0.1),
+    "mmd-ppo": (MmdPpo, MmdPpoSettings(**SIDE_BY_SIDE, critic="32-32", batch=1024, **CALM), 300, 0.25),
 }
 UNIFORM = 0.458333
 
@@ -160,7 +161,7 @@ def test_networks_play_as_they_learned(shape: str) -> None:
         (["--with", "dream", "--hidden", "conv:8/8"], "planes of a board"),
         (["--with", "mmd-ppo", "--hidden", "64-x"], "128-64"),
         (["--with", "deep-cfr", "--sampling", "some"], "external, outcome"),
-        (["--with", "nfsp", "--workers", "2"], "one process"),
+        (["--with", "nfsp", "--preset", "poker"], "no preset 'poker'"),
     ],
 )
 def test_what_cannot_be_is_refused(words: list[str], reason: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -211,7 +212,7 @@ def test_metrics_for_tensorboard(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_large_games_are_measured_by_games_against_all_bots() -> None:
-    it, game = learner("mmd-ppo", "cheat:3", "memoryless"), in_rules(nebel.game("cheat:3"))
+    it, game = learner("mmd-ppo", "cheat:4", "memoryless"), in_rules(nebel.game("cheat:4"))
     found = Yardstick(game).measure(it.policy({}))
     assert list(found) == ["wins_against_random", "wins_against_heuristic"]
     assert 0.4 < found["wins_against_random"] < 0.6
