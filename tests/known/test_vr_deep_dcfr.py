@@ -141,5 +141,9 @@ def test_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
     policy = nebel.load_policy(out)
     tree = nebel.grow(nebel.game("kuhn"))
     assert Judge(tree).verdict(policy.on_tree(tree).strategies).exploitability < 0.6
-    assert main(["learn", "kuhn", "--with", "vr-deep-dcfr+", "--workers", "2", "--iterations", "1"]) == 2
-    assert "one process" in capsys.readouterr().err
+    spread = tmp_path / "spread.nebel"
+    assert main([*words[:-1], str(spread), "--workers", "2"]) == 0
+    state = nebel.game("kuhn").start().play("Q K")
+    assert nebel.load_policy(spread).probabilities(state) == policy.probabilities(state)
+    assert main([*words, "--workers", "some"]) == 2
+    assert "--workers some is not understood" in capsys.readouterr().err
