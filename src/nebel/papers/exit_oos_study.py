@@ -93,7 +93,7 @@ class Study:
             learner = ExitOos(game, PERFECT, ExitOosSettings(**plan.settings), self.terms.seed, crew)
             learner.prepare()
             begun, spent = time.perf_counter(), 0.0
-            while spent < plan.seconds and learner.iterations < plan.iterations:
+            while not learner.iterations or (spent < plan.seconds and learner.iterations < plan.iterations):
                 learner.iterate()
                 spent = time.perf_counter() - begun
                 if learner.iterations in plan.kept:
