@@ -152,6 +152,7 @@ def test_a_match_fills_its_table_in_the_browser(page: Any) -> None:
 
 
 def test_curves_grow_in_the_browser(page: Any, server: Serving) -> None:
+    run_in(server.runs / "a, b & 100%", [{"iterations": 1, "exploitability": 1.0}])
     folder = server.runs / "curve"
     run_in(folder, [{"iterations": n, "exploitability": 1 / n} for n in range(1, 20)])
     (server.runs / "paper.html").write_text("<title>t</title><h1>A report</h1>")
@@ -161,5 +162,10 @@ def test_curves_grow_in_the_browser(page: Any, server: Serving) -> None:
     with (folder / "metrics.jsonl").open("a") as file:
         file.write('{"iterations": 30, "exploitability": 0.01}\n')
     page.get_by_text("curve: 20 points").wait_for()
+    page.get_by_label("a, b & 100%").check()
+    page.get_by_text("a, b & 100%: 1 points").wait_for()
+    page.reload()
+    page.get_by_text("a, b & 100%: 1 points").wait_for()
+    assert page.get_by_label("curve").is_checked()
     page.get_by_role("link", name="paper.html").click()
     page.frame_locator("iframe.report").get_by_role("heading", name="A report").wait_for()

@@ -86,6 +86,7 @@ def test_a_whole_game(page: Any, game: str, agent: str) -> None:
     page.get_by_role("button", name="New game").click()
     page.get_by_text("Load a record").click()
     page.get_by_label("or its text").fill(record)
+    assert page.get_by_label("If it is not finished").input_value() == agent
     page.get_by_role("button", name="Open").click()
     page.get_by_role("button", name="Reveal").wait_for()
 
@@ -204,6 +205,30 @@ def test_ghosts_are_placed_by_dragging(page: Any) -> None:
     page.locator('.table.yours [data-cell="b2"]').drag_to(page.locator('[data-cell="b3"]'))
     page.locator(".events").get_by_text("b2 → b3").wait_for()
     assert page.locator(".events li").first.inner_text() == "ABEF"
+
+
+def test_ghosts_are_dragged_by_touch(browser: Any, server: Serving) -> None:
+    context = browser.new_context(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True, base_url=server.url)
+    page = context.new_page()
+    finger = context.new_cdp_session(page)
+
+    def drag(start: str, end: str) -> None:
+        boxes = [page.locator(name).bounding_box() for name in (start, end)]
+        (x, y), (to_x, to_y) = [(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in boxes]
+        finger.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+        for i in range(1, 6):
+            place = {"x": x + (to_x - x) * i / 5, "y": y + (to_y - y) * i / 5}
+            finger.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [place]})
+        finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+    begin(page, "geister", "rush", setup="chosen")
+    page.locator('[data-letter="H"]').scroll_into_view_if_needed()
+    drag('[data-letter="A"]', '[data-letter="H"]')
+    page.get_by_role("button", name="Ready: red are AEFG").tap()
+    page.locator('.table.yours [data-cell="b2"]').scroll_into_view_if_needed()
+    drag('[data-cell="b2"]', '[data-cell="b3"]')
+    page.locator(".events").get_by_text("b2 → b3").wait_for()
+    context.close()
 
 
 def test_phone(browser: Any, server: Serving) -> None:

@@ -148,6 +148,7 @@ def test_a_strategy_in_the_browser(page: Any) -> None:
     area.fill(PAPER)
     page.locator(".guarantee .figure", has_text="70.00 %").wait_for()
     page.locator(".counts.complete").wait_for()
+    page.locator(".states button").nth(5).wait_for()  # nothing is open: all that is answered is listed
     with page.expect_download() as caught:
         page.get_by_role("button", name="Policy (.nebel)").click()
     assert caught.value.suggested_filename == "black-2x2.nebel"
@@ -159,6 +160,9 @@ def test_a_strategy_in_the_browser(page: Any) -> None:
     page.locator(".states button").first.click()
     page.locator('.desk [data-cell="a2"]').click()
     page.locator("button.answer").click()
+    page.locator(".counts", has_text="2 answered, 2 open").wait_for()
+    page.get_by_role("button", name="New strategy").click()
+    page.get_by_role("button", name="The one before").click()
     page.locator(".counts", has_text="2 answered, 2 open").wait_for()
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

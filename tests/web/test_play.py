@@ -172,6 +172,10 @@ def test_records_go_on(local: Local) -> None:
     begun = answer.json()
     with local.live(begun["id"], begun["seats"][0]["key"]) as socket:
         assert [event["text"] for event in hear(socket, yours=True)["events"]] == ["b2", "b1"]
+    given_up = '[Resigned "0"]\n' + state.record()
+    begun = local.post("/api/play/record", {"record": given_up, "players": ["random", "person"]}).json()
+    now = local.get(f"/api/play/{begun['id']}", key=begun["seats"][0]["key"]).json()
+    assert (now["seat"], now["result"]["text"]) == (1, "The other player resigned: you win.")
     for text, reason in {
         "b2": "not a record",
         '[Game "dark_hex:3x3"]\n\nb2 z9': "z9 is not legal",
@@ -278,6 +282,16 @@ def test_no_other_files(tmp_path: Path, name: str) -> None:
         assert refused.status_code == 400
         assert "no agent and no policy" in refused.json()["error"]
         assert serving.begin("dark_hex:4x3", "person", "runs/mine.nebel")["id"]
+    finally:
+        serving.stop()
+
+
+def test_runs_that_begin_later_bring_their_policies(tmp_path: Path) -> None:
+    serving = Local(Setup(runs=tmp_path / "runs"))
+    try:
+        (tmp_path / "runs").mkdir()
+        (tmp_path / "runs" / "new.nebel").write_bytes((Path(nebel.__file__).parent / "strategies" / "board-4x3.nebel").read_bytes())
+        assert "runs/new.nebel" in {agent["text"] for agent in serving.get("/api/agents", game="dark_hex:4x3").json()}
     finally:
         serving.stop()
 

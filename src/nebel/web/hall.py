@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import secrets
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from nebel.core.errors import BadFile, Problem
 from nebel.core.game import BaseGame
@@ -19,6 +22,19 @@ AWAKE, KEPT = 400, 200_000
 """Games in memory before idle ones are put away, and games in the store before new ones are refused."""
 
 
+RESIGNED = re.compile(r'^\[Resigned "([01])"\]$', re.MULTILINE)
+
+
+class SoFar(NamedTuple):
+    """What has happened in a game that is gone on with."""
+
+    moves: Sequence[int] = ()
+    resigned: int | None = None
+
+
+NOTHING = SoFar()
+
+
 class Hall:
     """Begins games and finds them again, after a restart, too."""
 
@@ -28,8 +44,8 @@ class Hall:
         self._kept = store.count()
         self._waking: dict[str, asyncio.Task[Session]] = {}
 
-    async def begin(self, game: str, players: tuple[str, str], seed: int | None, practice: bool, moves: list[int] | None = None) -> Session:
-        """A new game, or one that goes on after `moves`."""
+    async def begin(self, game: str, players: tuple[str, str], seed: int | None, practice: bool, so_far: SoFar = NOTHING) -> Session:
+        """A new game, or one that goes on."""
         if PERSON not in players:
             raise Refusal("a game on the page needs a person: give one player as 'person'; agents play each other in the arena")
         if practice and players == (PERSON, PERSON):
@@ -41,7 +57,8 @@ class Hall:
         table, agents = await self._loaders.run(self._seat, game, players)
         keys = tuple((_key(), _key()) if player == PERSON else ("", "") for player in players)
         self._kept += 1
-        row = Row(_key(), game, players, (keys[0], keys[1]), secrets.randbits(48) if seed is None else seed, practice, moves or [])
+        row = Row(_key(), game, players, (keys[0], keys[1]), secrets.randbits(48) if seed is None else seed, practice, list(so_far.moves))
+        row.resigned = so_far.resigned
         session = Session(row, table, agents, self._store, self._thinkers)
         self._keep(session)
         session.go_on()
@@ -50,12 +67,10 @@ class Hall:
     async def load(self, text: str, players: tuple[str, str], practice: bool) -> Session:
         """Go on with a record, or look at one that is finished."""
 
-        def moves() -> tuple[str, list[int]]:
-            state = self._read(text)
-            return state.game.string, [step.option for step in state.steps]
-
-        game, made = await self._loaders.run(moves)
-        return await self.begin(game, players, None, practice, made)
+        state = await self._loaders.run(self._read, text)
+        resigned = RESIGNED.search(text)
+        made = SoFar([step.option for step in state.steps], int(resigned[1]) if resigned and not state.over else None)
+        return await self.begin(state.game.string, players, None, practice, made)
 
     def _read(self, text: str) -> State:
         named = [line[7:-2] for line in text.splitlines() if line.startswith('[Game "') and line.endswith('"]')]

@@ -43,8 +43,8 @@ class Shelf:
 
     def __init__(self, setup: Setup) -> None:
         self._folders = {"shipped": SHIPPED.resolve()}
-        for folder in (*setup.policies, setup.runs):
-            if folder.is_dir() and folder.resolve() not in self._folders.values():
+        for folder in (*setup.policies, setup.runs):  # that of the runs may come into being later
+            if folder.resolve() not in self._folders.values():
                 self._folders[self._label(folder.resolve())] = folder.resolve()
         self.own_games = tuple(setup.games)
         own = {string: load(string) for string in setup.games}
@@ -75,7 +75,7 @@ class Shelf:
     def policies(self) -> Iterator[Held]:
         """All policy files that can be read, folder by folder."""
         for label, folder in self._folders.items():
-            for path in sorted(folder.rglob("*.nebel"))[:MOST_FILES]:
+            for path in sorted(folder.rglob("*.nebel") if folder.is_dir() else [])[:MOST_FILES]:
                 try:
                     header = read_header(path)
                 except BadFile:

@@ -102,6 +102,7 @@ export function makeBoard({ play, refuse = () => {} }) {
       event.preventDefault();
     }
   });
+  frame.addEventListener("touchmove", (event) => drag !== null && event.preventDefault(), { passive: false }); // a drag does not scroll the page
   frame.addEventListener("click", (event) => {
     const target = at(event) ?? event.target.closest?.("[data-cell], [data-part]");
     if (!target || !frame.contains(target)) return;

@@ -38,6 +38,12 @@ export function picture(svg) {
   return image;
 }
 
+// Scrolls a list, and nothing else, so that what is marked as `here` is in sight.
+export function toHere(list) {
+  const here = list.querySelector(".here");
+  if (here) list.scrollTop = here.offsetTop - list.offsetTop - list.clientHeight / 2;
+}
+
 export function download(name, text) {
   const link = el("a", { href: URL.createObjectURL(new Blob([text], { type: "text/plain" })), download: name });
   link.click();

@@ -1,6 +1,7 @@
 // A strategy begins: with an empty board, with one that comes with nebel, or with a file.
 import { get, post } from "../api.js";
 import { el, field, select } from "../dom.js";
+import { kept } from "../keep.js";
 import { careful } from "../toast.js";
 
 export async function begin(host, open) {
@@ -30,12 +31,15 @@ export async function begin(host, open) {
     file.value = "";
     if (text !== undefined) open(await read(text, recall.value));
   }));
+  const before = kept("build-before");
+  const back = el("button", { type: "button", text: "The one before", onclick: careful(async () => open(await post("/build/show", { work: JSON.parse(before) }))) });
   const names = await get("/build/shipped");
   const shipped = names.map((name) => el("button", { type: "button", text: name, onclick: careful(async () => open(await post("/build/read", { shipped: name, recall: "perfect" }))) }));
   host.replaceChildren(el("div", { class: "lobby" },
     el("section", { class: "stack" }, el("h1", { text: "Build a strategy" }),
       el("p", { text: "You are asked what to play in each position that your strategy can come to in Dark Hex, one after the other, until none is open. Click a cell, or several and give each its share. At any time you see how often the strategy wins at least, whatever the other player does." }),
       el("div", { class: "card stack" }, el("h2", { text: "Go on with one" }), field("A file: notation (.dhs) or unfinished work (.build.json)", file),
+        before ? el("div", { class: "row" }, el("span", { class: "note", text: "In this browser:" }), back) : null,
         names.length ? el("div", { class: "row" }, el("span", { class: "note", text: "Of the thesis:" }), ...shipped) : null)),
     form));
 }

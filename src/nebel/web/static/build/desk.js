@@ -76,7 +76,7 @@ export function desk(first, leave) {
   }
 
   async function find() {
-    if (!search.value) return showList(view.waiting, "open", true);
+    if (!search.value && view.open) return showList(view.waiting, "open", true);
     const mine = turn, found = await post("/build/find", { work: view.work, text: search.value });
     if (mine === turn) showList(found, "found", false);
   }
@@ -106,7 +106,7 @@ export function desk(first, leave) {
     text.show(view, typed);
     judged.show();
     search.value = "";
-    showList(view.waiting, "open", true);
+    careful(find)();
     policy.disabled = Boolean(view.open);
     policy.title = view.open ? "when all is answered" : "";
     dhs.disabled = view.notation === null;
@@ -140,6 +140,7 @@ export function desk(first, leave) {
 
   const fresh = el("button", { type: "button", class: "quiet", text: "New strategy", onclick: () => {
     keep("build", null);
+    keep("build-before", JSON.stringify(view.work)); // begin.js offers to go back to it
     leave();
   } });
   const made = el("div", { class: "desk" },

@@ -148,12 +148,25 @@ function optionInput(game, option, changed) {
 function record(context) {
   const file = el("input", { type: "file", accept: ".txt,text/plain" });
   const text = el("textarea", { rows: 4, placeholder: '[Game "leduc"]', spellcheck: "false" });
+  const agent = el("input", { type: "text", value: "random", autocomplete: "off" });
+  const seat = select([{ value: "0", text: "the first" }, { value: "1", text: "the second" }], "0");
+  // A record of the page says who played: its person sits down again, against the same.
+  const meet = () => {
+    const [, first, second] = /^\[Players "(.*), (.*)"\]$/m.exec(text.value) ?? [];
+    if (first === undefined) return;
+    seat.value = first === "person" ? "0" : "1";
+    agent.value = first === "person" ? second : first;
+  };
+  text.addEventListener("input", meet);
   file.addEventListener("change", careful(async () => {
     if (file.files[0]) text.value = await file.files[0].text();
+    meet();
   }));
-  const agent = el("input", { type: "text", value: "random", autocomplete: "off" });
-  const open = careful(async () => enter(await post("/play/record", { record: text.value, players: ["person", agent.value.trim()] }), null, context));
+  const open = careful(async () => {
+    const other = agent.value.trim();
+    enter(await post("/play/record", { record: text.value, players: seat.value === "0" ? ["person", other] : [other, "person"] }), null, context);
+  });
   return el("details", { class: "card" }, el("summary", { text: "Load a record" }),
-    el("div", { class: "stack" }, field("File", file), field("or its text", text), field("If it is not finished, you go on against", agent),
+    el("div", { class: "stack" }, field("File", file), field("or its text", text), field("You are", seat), field("If it is not finished, you go on against", agent, "an agent, or person: both sit at this screen"),
       el("button", { type: "button", text: "Open", onclick: open })));
 }

@@ -52,21 +52,37 @@ export function placing({ svg, legal, placing: { homes, reds } }, play) {
     paint();
   }
 
-  const at = (event) => document.elementFromPoint(event.clientX, event.clientY)?.closest?.(".ghost")?.dataset.letter ?? null;
-  let pressed = null;
+  // The ghosts under the pointer, one that is dragged above the others.
+  const under = (event) => document.elementsFromPoint(event.clientX, event.clientY).map((one) => one.closest(".ghost")?.dataset.letter).filter(Boolean);
+  let pressed = null, begun = null;
   image.addEventListener("pointerdown", (event) => {
-    pressed = at(event);
-    if (pressed) event.preventDefault();
+    pressed = under(event)[0] ?? null;
+    begun = event;
+    if (!pressed) return;
+    image.append(ghosts.get(pressed));
+    image.setPointerCapture(event.pointerId);
+    event.preventDefault();
   });
+  image.addEventListener("pointermove", (event) => {
+    if (!pressed) return;
+    const scale = 1 / image.getScreenCTM().a;
+    ghosts.get(pressed).style.translate = `${scale * (event.clientX - begun.clientX)}px ${scale * (event.clientY - begun.clientY)}px`;
+  });
+  image.addEventListener("touchmove", (event) => pressed && event.preventDefault(), { passive: false }); // a drag does not scroll the page
   image.addEventListener("pointerup", (event) => {
-    const letter = at(event);
-    if (pressed && letter && letter !== pressed) {
+    const letters = under(event), other = letters.find((letter) => letter !== pressed);
+    if (pressed && other) {
       held = null;
-      swap(pressed, letter);
+      swap(pressed, other);
       paint();
-    } else if (pressed && letter) tap(letter);
-    pressed = null;
+    } else if (letters.includes(pressed)) tap(pressed);
+    drop();
   });
+  image.addEventListener("pointercancel", drop);
+  function drop() {
+    ghosts.get(pressed)?.style.removeProperty("translate");
+    pressed = null;
+  }
   image.addEventListener("keydown", (event) => {
     const letter = event.target.closest(".ghost")?.dataset.letter;
     if (letter && (event.key === "Enter" || event.key === " ")) {

@@ -1,6 +1,6 @@
 // The truth after the end, between what both players saw, move by move.
 import { get } from "../api.js";
-import { el, picture } from "../dom.js";
+import { el, picture, toHere } from "../dom.js";
 import { complain } from "../toast.js";
 import { says, seatName, title } from "./phrases.js";
 
@@ -55,6 +55,7 @@ export function reveal(host, { id, key, at }, moved, close) {
       el("div", { class: "panels" }, panel(`What ${seatName(now.game, 0)} saw`, now.seats[0]), panel("The truth", now.truth), panel(`What ${seatName(now.game, 1)} saw`, now.seats[1])),
       el("section", { class: "card" }, el("h2", { text: "All moves" }), el("ol", { class: "events" }, ...now.moves.map(item))),
     );
+    toHere(room.querySelector(".events"));
     room.focus({ preventScroll: true });
   }
 

@@ -3,7 +3,7 @@
 // stays in this browser. Where two people share the screen, the address is #/play/ID alone.
 import { get, live } from "../api.js";
 import { makeBoard } from "../board.js";
-import { download, el } from "../dom.js";
+import { download, el, toHere } from "../dom.js";
 import { address } from "../router.js";
 import { careful, complain, toast } from "../toast.js";
 import { aim, says, seatName, sees, title, variant, why } from "./phrases.js";
@@ -79,6 +79,7 @@ export async function table(host, [id, key, ...rest], context) {
       board.show(showing.svg, past || now.watching ? [] : now.legal, `What ${seatName(now.game, now.seat)} sees:\n${showing.view}`, showing.events.at(-1)?.text.match(/[a-z]\d+/g) ?? []);
     }
     side.replaceChildren(...[handOver(now), moves(now), sight(now), actions(now)].filter(Boolean));
+    toHere(side.querySelector(".events"));
   }
 
   function heading(now) {

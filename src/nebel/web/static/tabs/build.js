@@ -12,7 +12,8 @@ export async function show(host) {
   if (!work) return open(host, null);
   try {
     return open(host, await post("/build/show", { work: JSON.parse(work) }));
-  } catch {
+  } catch (error) {
+    if (!error.status) throw error; // the server is away, the work is not
     keep("build", null); // of an earlier version, or damaged
     return open(host, null);
   }

@@ -22,7 +22,7 @@ export async function show(host, path, context) {
 
 function curves(host, runs, papers, path, context) {
   const known = (one) => runs.some((run) => run.name === one);
-  let chosen = (path[0] ?? "").split(",").filter(known);
+  let chosen = (path[0] ?? "").split(",").map((one) => one.replaceAll("%2C", ",").replaceAll("%25", "%")).filter(known);
   if (!chosen.length) chosen = [runs[0].name];
   let stamp = "", timer = null, left = false, turn = 0;
   const run = (one) => runs.find((each) => each.name === one);
@@ -54,7 +54,8 @@ function curves(host, runs, papers, path, context) {
 
   function draw() {
     stamp = "";
-    context.replace(chosen.join(","), y.value);
+    const names = chosen.map((one) => one.replaceAll("%", "%25").replaceAll(",", "%2C")); // of names with commas, too
+    context.replace(names.join(","), y.value);
     ask();
   }
 
