@@ -109,7 +109,7 @@ def test_values_beliefs_and_reach_by_plain_counting(here: Local, folder: Path, n
         shares = {game.name_of_move(move): share for move, share in policy.probabilities(alike[0]).items()}
         assert {row["move"]: row["share"] for row in shown["moves"]} == shares
         assert shown["information"] == text
-        assert shown["path"][-1]["after"] == after
+        assert ask(here, folder, name, "way", after=after)[-1] == after
         worth = ask(here, folder, name, "values", after=after)
         sign = 1 if me == 0 else -1
         for option in alike[0].options():
@@ -155,7 +155,8 @@ def test_walking_from_the_start_to_the_end(here: Local, folder: Path) -> None:
     assert {one["text"].split()[1] for one in on["next"]} == {"Js", "Jh", "Qs", "Qh", "Kh"}
     assert sum(one["share"] for one in on["next"]) == pytest.approx(1)
     deeper = ask(here, folder, "leduc", "state", after=on["next"][0]["after"])
-    assert [one["text"] for one in deeper["path"]] == ["Ks (call)", on["next"][0]["text"]]
+    assert deeper["path"] == ["Ks (call)", on["next"][0]["text"]]
+    assert ask(here, folder, "leduc", "way", after=on["next"][0]["after"]) == [after, on["next"][0]["after"]]
     assert ask(here, folder, "leduc", "next", after="Js Ks raise", move="fold") == {"complete": True, "next": []}
     hexes = ask(here, folder, "hex", "next", after="a1 a2", move="b1")["next"]
     assert [one["text"] for one in hexes] == ["b1 taken"]  # if b1 is free, White has won before Black moves again

@@ -82,6 +82,11 @@ async def state(asked: Question, house: Here) -> dict[str, Any]:
     return await _ask(house, asked, shown.decision)
 
 
+@router.get("/way", summary="The moves that were named, up to each decision of the player on the way")
+async def way(asked: Question, house: Here) -> list[str]:
+    return await _ask(house, asked, lambda subject, now: [after for after, _ in shown.decisions(now, to_move(now))])
+
+
 @router.get("/values", summary="What each move is worth when both go on by the strategy, where that can be computed")
 async def values(asked: Question, house: Here) -> dict[str, Any]:
     def worth(subject: Subject, now: State) -> dict[str, Any]:

@@ -28,15 +28,14 @@ BY = {
 
 
 def decision(subject: Subject, state: State) -> dict[str, Any]:
-    """What the player to move knows, and what the strategy plays there."""
+    """What the player to move knows, and what the strategy plays there: the same wherever the player cannot tell the difference."""
     me = to_move(state)
     shares = subject.shares(state)
     knows = _known(subject.agent, state)
     return {
         "player": me,
-        "after": state.moves_text(),
         "information": state.information(me),
-        "path": _path(state, me),
+        "path": [text for _, text in decisions(state, me)],
         "view": state.view(me),
         "svg": with_moves(state.svg(me), named(state.game, shares)),
         "moves": [{"move": state.name(move), "share": share} for move, share in shares.items()],
@@ -45,17 +44,17 @@ def decision(subject: Subject, state: State) -> dict[str, Any]:
     }
 
 
-def _path(state: State, me: int) -> list[dict[str, str]]:
-    """The player's decisions on the way, this one last: how to get to each, and what it did and saw since the one before."""
-    decisions, known, again = list[dict[str, str]](), 0, state.game.start()
+def decisions(state: State, me: int) -> list[tuple[str, str]]:
+    """The player's decisions on the way, this one last: the moves up to each, and what it did and saw since the one before."""
+    found, known, again = list[tuple[str, str]](), 0, state.game.start()
     for step in (*state.steps, None):
         if again.turn == me:
             words = again.transcript(me)
-            decisions.append({"after": again.moves_text(), "text": " ".join(words[known:])})
+            found.append((again.moves_text(), " ".join(words[known:])))
             known = len(words)
         if step is not None:
             again.push(step.option)
-    return decisions
+    return found
 
 
 def _known(agent: Agent, state: State) -> bool:

@@ -101,7 +101,7 @@ function strategy(host, agent, game, context) {
     get("/look/belief", asked({ after })).then((known) => current() && hidden.replaceChildren(belief(known, game, seatName(game, 1 - now.player))))
       .catch((error) => hidden.replaceChildren(waiting(error.message)));
     return el("div", { class: "look" },
-      el("div", { class: "stack" }, path(now), el("section", { class: "card" }, el("h2", { text: `What ${name} plays` }), board.element), onward),
+      el("div", { class: "stack" }, path(now, after), el("section", { class: "card" }, el("h2", { text: `What ${name} plays` }), board.element), onward),
       el("div", { class: "stack" }, el("section", { class: "card" }, el("h2", { text: "Moves" }), now.note ? el("p", { class: "note", text: now.note }) : null, list, value, reach(now, name)), hidden));
   }
 
@@ -109,8 +109,9 @@ function strategy(host, agent, game, context) {
     return now.reach === null ? null : el("p", { class: "note reach", text: `Own reach: ${percent(now.reach)} – how often ${name} itself lets it come to this.` });
   }
 
-  function path(now) {
-    const steps = now.path.map((one, i) => el("li", {}, el("button", { type: "button", class: i === now.path.length - 1 ? "here" : "", text: one.text || "start", onclick: () => at(one.after) })));
+  function path(now, after) {
+    const back = (i) => careful(async () => at((await get("/look/way", asked({ after })))[i]));
+    const steps = now.path.map((text, i) => el("li", {}, el("button", { type: "button", class: i === now.path.length - 1 ? "here" : "", text: text || "start", onclick: back(i) })));
     return el("section", { class: "card" }, el("h2", { text: `What ${seatName(game, now.player)} did and saw` }), el("ol", { class: "events" }, ...steps));
   }
 
