@@ -20,6 +20,7 @@ from nebel.policy.net import Layer, NetPolicy
 from nebel.policy.table import Policy, Uniform
 from nebel.report.boards import with_moves, with_shades
 from nebel.solve.cfr import FullWidth
+from nebel.web import inside
 from nebel.web.setup import Setup
 
 from .conftest import Local, Serving
@@ -125,6 +126,8 @@ def test_values_beliefs_and_reach_by_plain_counting(here: Local, folder: Path, n
                 words = {"kuhn": _card, "net": _card, "goofspiel": _held, "hex": _unseen}[name](state, me)
                 hidden[words] = hidden.get(words, 0.0) + weight / sum(weights)
         assert {row["text"]: row["share"] for row in known["secrets"]} == pytest.approx(hidden)
+        if name in ("kuhn", "net"):  # one card is the whole hand
+            assert {row["text"]: row["share"] for row in known["hand"]} == pytest.approx(hidden)
 
 
 def _card(state: State, me: int) -> str:
@@ -160,6 +163,23 @@ def test_walking_from_the_start_to_the_end(here: Local, folder: Path) -> None:
     assert ask(here, folder, "leduc", "next", after="Js Ks raise", move="fold") == {"complete": True, "next": []}
     hexes = ask(here, folder, "hex", "next", after="a1 a2", move="b1")["next"]
     assert [one["text"] for one in hexes] == ["b1 taken"]  # if b1 is free, White has won before Black moves again
+
+
+def test_games_of_openspiel_are_walked_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyspiel")
+    serving = Local(Setup(runs=tmp_path, games=("openspiel:kuhn_poker",)))
+    try:
+        asked = {"agent": "uniform", "game": "openspiel:kuhn_poker", "after": "Deal:0 Deal:2"}
+        known = serving.get("/api/look/belief", **asked).json()
+        assert {row["text"]: row["share"] for row in known["secrets"]} == {"1": 0.5, "2": 0.5}
+        on = serving.get("/api/look/next", move="Pass", **asked).json()
+        assert [(row["text"], row["share"]) for row in on["next"]] == [("Pass 0pb", 1.0)]
+        worth = serving.get("/api/look/values", **asked).json()
+        assert worth["moves"]["Bet"] == pytest.approx(-0.5)  # called by half: -2, else +1
+        monkeypatch.setattr(inside, "MOST_WALKED", 3)
+        assert "not written in rules" in serving.get("/api/look/belief", **asked).json()["by"]
+    finally:
+        serving.stop()
 
 
 def test_find_by_text(here: Local, folder: Path) -> None:
@@ -221,6 +241,11 @@ def test_pictures_with_shades_and_arrows() -> None:
     svg = nebel.game("geister").start().deal(generator(1)).svg(0)
     assert with_moves(svg, {"b1-a1": 0.25, "zz": 0.5}).count(">.250<") == 1
     assert with_shades(svg, {"b5": 0.5, "c5": 0.004}, "#c0392b").count(">&lt;1%<") == 1
+    goofspiel = nebel.game("goofspiel").start().svg(0)
+    assert with_moves(goofspiel, {"0": 0.25, "3": 0.75}).count(">.250<") == 1
+    cheat = nebel.game("cheat(starter=0)").start().play("Ah2s-As2h-0").svg(0)
+    shown = with_moves(cheat, {"Ah": 0.25, "Ah2s": 0.5, "2s": 0.25})  # either card is put down in three of four
+    assert (shown.count(">.750<"), shown.count("#d9622b")) == (2, 2)
     hexes = nebel.game("dark_hex:2x2").start().svg(0)
     shaded = with_shades(hexes, {"a1": 1.0, "b1": 0.0}, "#000")
     assert shaded.count(">100%<") == shaded.count("fill-opacity") == 1

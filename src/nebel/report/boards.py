@@ -30,8 +30,15 @@ def with_shares(svg: str, shares: Mapping[str, float], least: float = 0.0005) ->
 
 
 def with_moves(svg: str, shares: Mapping[str, float], least: float = 0.0005) -> str:
-    """The picture with the probability of each move: on its cell, or as an arrow from cell to cell for moves such as b2-b3."""
+    """The picture with the probability of each move: on its cell or its card, or as an arrow from cell to cell for moves such as b2-b3.
+
+    Where moves are made of several cards, such as 2s2h, a card tells how often it is among them.
+    """
     root = ET.fromstring(with_shares(svg, shares, least))
+    for card, share in _on_cards(root, shares):
+        if share >= least:
+            ET.SubElement(card, f"{{{SVG}}}circle", {"cx": "38", "cy": "6", "r": "11", "fill": "#d9622b"})
+            _write(card, 38, 9.5, share_text(share), 9, "#ffffff")
     cells = {cell.attrib["data-cell"]: cell for cell in _cells(root)}
     for move, share in sorted(shares.items(), key=lambda pair: pair[1]):
         start, _, aim = move.partition("-")
@@ -60,6 +67,27 @@ def with_shades(svg: str, shades: Mapping[str, float], colour: str) -> str:
         x, y, size = _centre(cell)
         _write(root, x, y + 0.4 * size, percent_text(share), 12, "#1c1c1c", halo=True)
     return ET.tostring(root, encoding="unicode")
+
+
+def _on_cards(root: ET.Element, shares: Mapping[str, float]) -> Iterator[tuple[ET.Element, float]]:
+    """Cards that are marked as moves or as parts of moves, each with how often it is played."""
+    names = {card.attrib["data-part"] for card in root if "data-part" in card.attrib}
+    parts = {move: _parts(move, names) for move in shares}
+    for card in root:
+        if card.tag == f"{{{SVG}}}g" and "data-cell" in card.attrib:
+            yield card, shares.get(card.attrib["data-cell"], 0.0)
+        elif "data-part" in card.attrib:
+            yield card, sum(share for move, share in shares.items() if card.attrib["data-part"] in parts[move])
+
+
+def _parts(move: str, names: set[str]) -> list[str]:
+    """A move as the cards that it is made of; nothing if it is none of cards alone."""
+    if not move:
+        return []
+    for name in sorted(names, key=len, reverse=True):
+        if move.startswith(name) and (move == name or _parts(move[len(name) :], names)):
+            return [name, *_parts(move[len(name) :], names)]
+    return []
 
 
 def _cells(root: ET.Element) -> Iterator[ET.Element]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from nebel.core.errors import BadSetting, TooLarge, UnknownInformationState
@@ -19,6 +20,8 @@ TREE = 2_000_000
 """Histories of a game whose values are computed exactly."""
 MOST_PASTS, MOST_MERGED, MOST_DRAWN = 6000, 12_000, 1000
 """Histories that are gone through one by one, states in which they meet, and histories that are drawn where there are too many."""
+MOST_WALKED = 20_000
+"""Positions that are gone through of a game that is not in rules."""
 MOST_OPEN, MOST_NEXT = 800, 300
 """Histories that are followed at a time from one decision to the next, and decisions that are listed."""
 KEPT = 3
@@ -79,31 +82,64 @@ class Pasts(NamedTuple):
     why: str = ""
 
 
+Ways = Callable[[Tendency, float], Iterable[tuple[State, float]]]
+"""All histories with their weights: by how the other moves, and how often it errs."""
+
+
 def pasts(subject: Subject, state: State) -> Pasts:
     """What may have happened, as the player to move sees it."""
+    if not isinstance(state.game, Game):
+        return _weighed(subject, state, lambda tendency, error: by_walking(state, tendency, error))
     me, key = state.turn, state.key(state.turn)
     hidden = Hidden(state.game, state, me)
-    counted = few(hidden, MOST_PASTS)
-    if not counted and not _mergeable(subject, hidden):
+    if few(hidden, MOST_PASTS):
+        return _weighed(subject, state, lambda tendency, error: by_counting(hidden, tendency, me, key, error))
+    if not _mergeable(subject, hidden):
         why = f"there are more than {MOST_PASTS:,} histories"
         games = hidden.beliefs(MOST_PASTS) if hidden.exact else []
         if sum(share for share, _ in games) > 1 - 1e-9:
             return Pasts([(game, share) for share, game in games], CHANCE_ALONE, True, why)
         rng = generator(1)
         return Pasts([(hidden.sample(rng), 1 / MOST_DRAWN) for _ in range(MOST_DRAWN)], CHANCE_ALONE, False, why)
+    return _weighed(subject, state, lambda tendency, error: by_merging(hidden, tendency, me, key))
+
+
+def _weighed(subject: Subject, state: State, ways: Ways) -> Pasts:
+    """All of them, by the other's moves where the subject tells how it moves."""
     tending, why = subject.tendency(state), "the strategy has nothing to say of the other player"
     if tending is not None:
         tendency, by, error = tending
         try:
-            ways = by_counting(hidden, tendency, me, key, error) if counted else by_merging(hidden, tendency, me, key)
-            weighed = [(game.copy(), odds) for game, odds in ways]
+            weighed = [(game.copy(), odds) for game, odds in ways(tendency, error)]
             if sum(odds for _, odds in weighed) > 0.0:
                 return Pasts(_normal(weighed), by, True)
             why = "the strategy never leads here in the other seat"
         except UnknownInformationState:
             why = "the strategy does not know all states on the way"
-    ways = by_counting(hidden, _anyhow, me, key, 0.0) if counted else by_merging(hidden, _anyhow, me, key)
-    return Pasts(_normal([(game.copy(), odds) for game, odds in ways]), CHANCE_ALONE, True, why)
+    return Pasts(_normal([(game.copy(), odds) for game, odds in ways(_anyhow, 0.0)]), CHANCE_ALONE, True, why)
+
+
+def by_walking(like: State, tendency: Tendency, error: float) -> Iterator[tuple[State, float]]:
+    """Every history in which the player to move has done and seen the same, with its weight, of a game that is not in rules."""
+    me, looked, state = like.turn, 0, like.game.start()
+    aim = like.transcript(me)
+
+    def walk(weight: float) -> Iterator[tuple[State, float]]:
+        nonlocal looked
+        looked += 1
+        if looked > MOST_WALKED:
+            raise TooLarge(f"{like.game.string} is not written in rules, and has too many histories to go through")
+        known = state.transcript(me)
+        if state.turn == me and known == aim:
+            yield state, weight
+        elif not state.over and known == aim[: len(known)]:
+            odds = odds_of(state, tendency, me, error)
+            for move in state.options():
+                state.push(move)
+                yield from walk(weight * odds[move])
+                state.undo()
+
+    return walk(1.0)
 
 
 def _mergeable(subject: Subject, hidden: Hidden) -> bool:
@@ -194,8 +230,3 @@ def _values(game: BaseGame, policy: Policy) -> Values:
         raise TooLarge(f"{game.string} has more than {TREE:,} histories: too many for exact values")
     tree = grow(game, policy.recall, TREE)
     return Values(tree, policy.on_tree(tree).strategies)
-
-
-def hides(game: BaseGame) -> bool:
-    """Whether what may be hidden can be found out: the game is in rules."""
-    return isinstance(game, Game)

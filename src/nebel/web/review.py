@@ -11,7 +11,7 @@ from nebel.core.state import State
 from nebel.match.losses import playouts
 from nebel.web import shown, told
 from nebel.web.house import Here, House
-from nebel.web.inside import Study, Subject, hides, pasts
+from nebel.web.inside import Study, Subject, pasts
 from nebel.web.look import subject_of
 from nebel.web.play import Key
 from nebel.web.refusal import Refusal
@@ -83,7 +83,7 @@ def _loss(subject: Subject, state: State, option: int, worth: dict[str, Any]) ->
     if len(state.options()) == 1:
         return {"kind": "exact", "loss": 0.0, "best": state.name(option), "note": "There was no choice."}
     try:
-        if subject.policy is None or not hides(state.game):
+        if subject.policy is None:
             raise Refusal(worth["note"])
         games = pasts(subject, state)
         guess = playouts(subject.policy, games.games, option, PAIRS, SECONDS)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nebel.core.errors import Problem, UnknownInformationState
+from nebel.core.errors import Problem, TooLarge, UnknownInformationState
 from nebel.core.game import CHANCE
 from nebel.core.state import State
 from nebel.games.geister import SETUP
 from nebel.geister.belief import ERROR, believe, board_of
 from nebel.match.agents import Agent
-from nebel.match.secrets import hidden_cells, secret
+from nebel.match.secrets import hidden_cells, pieces, secret
 from nebel.policy.listing import named, to_move
 from nebel.report.boards import with_moves, with_shades
-from nebel.web.inside import CHANCE_ALONE, POLICY, SEARCH, Pasts, Study, Subject, hides, pasts
+from nebel.web.inside import CHANCE_ALONE, POLICY, SEARCH, Pasts, Study, Subject, pasts
 
 MOST_SECRETS = 40
 """Listed, the likeliest first."""
@@ -75,16 +75,19 @@ def belief(subject: Subject, state: State, truth: State | None = None) -> dict[s
     """What the other may hide from the player to move; `truth`: what it did hide, once that may be said."""
     if state.game.name == "geister":
         return _colours(subject, state, truth)
-    if not hides(state.game):
-        return _listed("What may be hidden is known of games in rules only.", False, {}, None, None)
-    return stated(pasts(subject, state), state, truth)
+    try:
+        return stated(pasts(subject, state), state, truth)
+    except TooLarge as problem:
+        return _listed(f"What may be hidden is not known: {problem}.", False, {}, None, secret(truth, state.turn) if truth else None)
 
 
 def stated(found: Pasts, state: State, truth: State | None = None) -> dict[str, Any]:
-    me, odds, cells = state.turn, dict[str, float](), dict[str, float]()
+    me, odds, cells, held = state.turn, dict[str, float](), dict[str, float](), dict[str, float]()
     for game, share in found.games:
         text = secret(game, me)
         odds[text] = odds.get(text, 0.0) + share
+        for piece in set(pieces(state, text) or []):
+            held[piece] = held.get(piece, 0.0) + share
         for cell in hidden_cells(game, me) or []:
             cells[cell] = cells.get(cell, 0.0) + share
     exact = "Exact" if found.exact else f"An estimate from {len(found.games):,} games drawn at random"
@@ -92,13 +95,15 @@ def stated(found: Pasts, state: State, truth: State | None = None) -> dict[str, 
     board = hidden_cells(state, me) is not None
     shades = {name: min(1.0, cells.get(name, 0.0)) for name in state.legal()} if board else {}
     svg = with_shades(state.svg(me), shades, STONES) if board else None
-    return _listed(f"{exact}. {by}", found.exact, odds, svg, secret(truth, me) if truth else None)
+    hand = [{"text": piece, "share": min(1.0, held[piece])} for piece in sorted(held)]
+    return _listed(f"{exact}. {by}", found.exact, odds, svg, secret(truth, me) if truth else None) | {"hand": hand}
 
 
 def _listed(by: str, exact: bool, odds: Mapping[str, float], svg: str | None, truth: str | None) -> dict[str, Any]:
     likely = sorted(((text, share) for text, share in odds.items() if share > 0.0), key=lambda pair: -pair[1])
     secrets = [{"text": text, "share": min(1.0, share)} for text, share in likely[:MOST_SECRETS]]
-    return {"by": by, "exact": exact, "secrets": secrets, "more": max(0, len(likely) - MOST_SECRETS), "svg": svg, "truth": truth}
+    more = max(0, len(likely) - MOST_SECRETS)
+    return {"by": by, "exact": exact, "secrets": secrets, "more": more, "svg": svg, "truth": truth, "hand": []}
 
 
 def _colours(subject: Subject, state: State, truth: State | None) -> dict[str, Any]:

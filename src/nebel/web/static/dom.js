@@ -28,10 +28,13 @@ export function select(choices, chosen, onchange) {
   return made;
 }
 
+const LARGEST = 2.6; // times its own size: a picture of a few letters need not fill the page
+
 // A picture that the server drew, as an element. Scripts in it never run: it is parsed as XML, and the page's policy forbids them.
 export function picture(svg) {
   const parsed = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
   const image = document.importNode(parsed, true);
+  image.style.maxWidth = `${LARGEST * Number(image.getAttribute("width"))}px`;
   if (!image.hasAttribute("viewBox")) image.setAttribute("viewBox", `0 0 ${image.getAttribute("width")} ${image.getAttribute("height")}`);
   image.removeAttribute("width");
   image.removeAttribute("height");

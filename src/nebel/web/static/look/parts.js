@@ -24,8 +24,8 @@ export function bars(game, moves, worth, { played = null, choose = null } = {}) 
   return el("ol", { class: "bars" }, head, ...sorted.map(row));
 }
 
-// The belief: shades on the board where there is one, and a list.
-export function belief({ by, secrets, more, svg, truth }, game, other) {
+// The belief: shades on the board or on cards where there are any, and a list.
+export function belief({ by, secrets, more, svg, truth, hand }, game, other) {
   const bar = ({ text, share }) => {
     const fill = el("span", { class: "fill" });
     fill.style.width = `${100 * share}%`;
@@ -33,8 +33,15 @@ export function belief({ by, secrets, more, svg, truth }, game, other) {
   };
   const rest = more ? el("p", { class: "note", text: `and ${more.toLocaleString("en")} more` }) : null;
   const unlisted = truth && !secrets.some(({ text }) => text === truth) ? el("p", { text: `It was: ${says(game, truth)}` }) : null;
-  return el("section", { class: "card belief" }, el("h2", { text: `What ${other} may hide` }), svg ? el("div", { class: "picture" }, picture(svg)) : null,
+  return el("section", { class: "card belief" }, el("h2", { text: `What ${other} may hide` }), svg ? el("div", { class: "picture" }, picture(svg)) : null, hand.length ? el("ul", { class: "hand", "aria-label": "How likely each is among them" }, ...hand.map((one) => shaded(one, game))) : null,
     secrets.length ? el("ol", { class: "bars secrets" }, ...secrets.map(bar)) : null, rest, unlisted, el("p", { class: "note", text: by }));
+}
+
+// A card or a die, the darker the likelier it is held.
+function shaded({ text, share }, game) {
+  const made = el("li", {}, el("strong", { text: says(game, text) }), el("small", { text: percent(share) }));
+  made.style.background = `color-mix(in srgb, #5f86b5 ${Math.round(10 + 75 * share)}%, var(--paper))`;
+  return made;
 }
 
 export function waiting(text) {
