@@ -12,6 +12,7 @@ import pytest
 from nebel.core.registry import load
 from nebel.match.agents import read_all
 from nebel.match.arena import play_pair
+from nebel.web.setup import Setup
 
 from .conftest import Local, Serving
 
@@ -60,6 +61,30 @@ def test_a_match_is_stopped_and_the_next_one_has_its_turn(local: Local) -> None:
     assert finished(local, long["id"])["stage"] == "stopped"
     assert finished(local, waiting["id"])["stage"] == "done"
     assert local.get(f"/api/arena/{gone['id']}").status_code == 404
+
+
+def test_a_match_outlives_the_server(tmp_path: Path) -> None:
+    agents = ("random", "uniform", "oos:100")
+    setup = Setup(runs=tmp_path, db=str(tmp_path / "games.sqlite"))
+    first = Local(setup)
+    kept, waiting = (begun(first, "kuhn", *agents, games=30, seed=seed)["id"] for seed in (3, 4))
+    while not first.get(f"/api/arena/{kept}").json()["pairs"]:
+        time.sleep(0.01)
+    first.stop()
+    again = Local(setup)
+    try:
+        told = finished(again, kept)
+        assert (told["stage"], len(told["pairs"]), len(told["ratings"])) == ("done", 3, 3)
+        whole = finished(again, begun(again, "kuhn", *agents, games=30, seed=3)["id"])
+        assert [pair["score"] for pair in told["pairs"]] == [pair["score"] for pair in whole["pairs"]]
+        assert finished(again, waiting)["stage"] == "done"
+        again.post(f"/api/arena/{kept}/drop", {})
+    finally:
+        again.stop()
+    third = Local(setup)
+    assert third.get(f"/api/arena/{kept}").status_code == 404
+    assert len(third.get("/api/arena").json()) == 2
+    third.stop()
 
 
 def test_policies_of_the_shelf_meet(local: Local) -> None:

@@ -14,6 +14,7 @@ from websockets.sync.client import ClientConnection
 
 import nebel
 from nebel.core.registry import GAMES
+from nebel.web import hall
 from nebel.web.setup import Setup
 
 from .conftest import Local
@@ -184,6 +185,17 @@ def test_records_go_on(local: Local) -> None:
         refused = local.post("/api/play/record", {"record": text})
         assert refused.status_code == 400
         assert reason in refused.json()["error"]
+
+
+def test_old_games_make_room(local: Local, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hall, "KEPT", 2)
+    for _ in range(2):
+        local.begin("kuhn", "person", "random")
+    refused = local.post("/api/play", {"game": "kuhn"})
+    assert (refused.status_code, "all of them new" in refused.json()["error"]) == (503, True)
+    monkeypatch.setattr(hall, "OLD", -60)  # as if they were older
+    for _ in range(2):
+        local.begin("kuhn", "person", "random")
 
 
 def test_moves_of_any_letters(local: Local) -> None:

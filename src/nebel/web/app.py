@@ -30,7 +30,9 @@ def make_app(setup: Setup) -> ASGIApp:
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
+        house.arena.go_on()
         yield
+        await house.arena.close()
         house.store.close()
 
     app = FastAPI(

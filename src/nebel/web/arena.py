@@ -63,7 +63,7 @@ def _brief(match: Match) -> dict[str, Any]:
     done = len(match.results) + (min(1.0, match.played / match.terms.games) if match.now else 0)
     return {
         "id": match.id,
-        "game": match.game.string,
+        "game": match.game,
         "agents": match.names,
         "games": match.terms.games,
         "seed": match.terms.seed,
@@ -106,7 +106,7 @@ async def one(id: str, house: Here) -> Told:
 @router.post("/{id}/stop", summary="Stop a match; finished pairs stay")
 async def stop(id: str, house: Here) -> Told:
     match = house.arena.find(id)
-    match.stop()
+    house.arena.stop(match)
     return _told(match)
 
 

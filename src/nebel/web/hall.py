@@ -19,7 +19,9 @@ from nebel.web.store import PERSON, Row, Store
 from nebel.web.workers import Workers
 
 AWAKE, KEPT = 400, 200_000
-"""Games in memory before idle ones are put away, and games in the store before new ones are refused."""
+"""Games in memory before idle ones are put away, and games in the store before old ones are deleted."""
+OLD = 30 * 24 * 3600
+"""Seconds after the last move, from which on a game may be deleted."""
 
 
 RESIGNED = re.compile(r'^\[Resigned "([01])"\]$', re.MULTILINE)
@@ -53,7 +55,9 @@ class Hall:
         if seed is not None and players == (PERSON, PERSON):
             raise Refusal("between people no seed can be given: whoever gives the seed could work out what is hidden")
         if self._kept >= KEPT:
-            raise Refusal("the server keeps as many games as it can; start it with another --db", 503)
+            self._kept -= self._store.forget(OLD)
+        if self._kept >= KEPT:
+            raise Refusal("the server keeps as many games as it can, all of them new; start it with another --db", 503)
         table, agents = await self._loaders.run(self._seat, game, players)
         keys = tuple((_key(), _key()) if player == PERSON else ("", "") for player in players)
         self._kept += 1

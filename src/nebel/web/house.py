@@ -38,7 +38,7 @@ class House:
         self.store = Store(setup.db)
         self.hall = Hall(self.shelf, self.store, self.loaders, self.thinkers)
         self.builders, self.judges = Workers(1, "build"), Workers(1, "judge")
-        self.arena = Matches(self.shelf)
+        self.arena = Matches(self.shelf, self.store)
 
 
 def _house(connection: HTTPConnection) -> House:

@@ -1,4 +1,4 @@
-"""Matches that the page has started: one is played at a time, the others wait, and all are kept while the server runs."""
+"""Matches that the page has started: one is played at a time, the others wait. A server that starts again goes on with them."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ import dataclasses
 import logging
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import combinations
 from typing import Any, Literal
 
 from nebel.core.errors import BadSetting, Problem, TooLarge
-from nebel.core.game import BaseGame
 from nebel.match.agents import Agent
 from nebel.match.arena import Arena, Result, Terms
 from nebel.match.rating import Ratings, rate
 from nebel.web.refusal import Refusal
 from nebel.web.shelf import Shelf
+from nebel.web.store import Store
 from nebel.web.workers import Workers
 
 LOG = logging.getLogger("nebel.web")
@@ -35,17 +36,19 @@ class _Stopped(Exception):
 class Match:
     """Every agent against every other. It is written by the thread that plays it and read by all."""
 
-    def __init__(self, game: BaseGame, agents: Sequence[Agent], terms: Terms) -> None:
+    def __init__(self, shelf: Shelf, game: str, names: Sequence[str], terms: Terms) -> None:
         self.id = secrets.token_urlsafe(8)
-        self.game, self.terms = game, terms
-        self.names = [agent.name for agent in agents]
-        self.pairs = list(combinations(agents, 2))
+        self.game, self.names, self.terms = game, list(names), terms
+        self.pairs = list(combinations(self.names, 2))
         self.stage: Stage = "waiting"
         self.reason = ""
         self.results: list[Result] = []
         self.ratings: Ratings | None = None
         self.played = 0
         self.began = time.time()
+        self._shelf = shelf
+        self._arena: Arena | None = None
+        self._agents: dict[str, Agent] = {}
         self._stopping = False
 
     @property
@@ -56,7 +59,20 @@ class Match:
     def now(self) -> tuple[str, str] | None:
         """Who is playing."""
         at = len(self.results)
-        return (self.pairs[at][0].name, self.pairs[at][1].name) if self.stage == "playing" and at < len(self.pairs) else None
+        return self.pairs[at] if self.stage == "playing" and at < len(self.pairs) else None
+
+    def sit(self) -> Arena:
+        """Read the game and all agents, or say why that cannot be."""
+        table: Any = self._shelf.game(self.game)
+        self.game = table.string
+        glances = dict(table.glances)
+        for name in self.names:
+            self._agents[name], seen = self._shelf.agent(name, table)
+            glances |= seen.glances
+        if glances != dict(table.glances):
+            table = dataclasses.replace(table, glances=glances)
+        self._arena = Arena(table)
+        return self._arena
 
     def stop(self) -> None:
         """What is finished stays; a pair that is at play is given up as soon as it can be."""
@@ -64,49 +80,71 @@ class Match:
         if self.stage == "waiting":
             self.stage = "stopped"
 
-    def play(self) -> None:
-        if self._stopping:
+    def play_pair(self) -> None:
+        """The next pair; after the last one, or when it cannot go on, the match is over."""
+        if self.is_over:
             return
-        self.stage = "playing"
-        arena = Arena(self.game)
+        self.stage, self.played = "playing", 0
+        a, b = self.pairs[len(self.results)]
         try:
-            for a, b in self.pairs:
-                self.played = 0
-                result = arena.play(a, b, self.terms, self._tick)
-                self.ratings = rate([*self.results, result])
-                self.results.append(result)
-                self._tick(0)
+            self._tick(0)
+            arena = self._arena or self.sit()
+            self._take(arena.play(self._agents[a], self._agents[b], self.terms, self._tick))
         except _Stopped:
-            self.stage = "stopped" if len(self.results) < len(self.pairs) else "done"
+            self.stage = "stopped"
         except Problem as problem:
             self.stage, self.reason = "failed", str(problem)
         except Exception:
             LOG.exception("a match failed")
             self.stage, self.reason = "failed", "the server made a mistake; it is in its log"
-        else:
+        if len(self.results) == len(self.pairs):
             self.stage = "done"
+
+    def _take(self, result: Result) -> None:
+        self.ratings = rate([*self.results, result])
+        self.results.append(result)
 
     def _tick(self, games: int) -> None:
         self.played += games
         if self._stopping:
             raise _Stopped
 
+    def to_json(self) -> dict[str, Any]:
+        facts = {"game": self.game, "names": self.names, "games": self.terms.games, "seed": self.terms.seed, "began": self.began}
+        return facts | {"stage": self.stage, "reason": self.reason, "results": [result.as_json() for result in self.results]}
+
+    @classmethod
+    def from_json(cls, shelf: Shelf, id: str, kept: dict[str, Any]) -> Match:
+        """As it was kept; one that was being played waits for its turn again."""
+        match = cls(shelf, kept["game"], kept["names"], Terms(kept["games"], kept["seed"], threads=1))
+        match.id, match.began, match.reason = id, kept["began"], kept["reason"]
+        match.stage = "waiting" if kept["stage"] == "playing" else kept["stage"]
+        for result in kept["results"]:
+            match._take(Result(**result))
+        return match
+
 
 class Matches:
     """All matches, the latest last."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        self._shelf = shelf
+    def __init__(self, shelf: Shelf, store: Store) -> None:
+        self._shelf, self._store = shelf, store
         self._kept: dict[str, Match] = {}
+        for id, kept in store.matches():
+            try:
+                self._kept[id] = Match.from_json(shelf, id, kept)
+            except (KeyError, TypeError):
+                LOG.warning("match %s was kept by another version of nebel: it is left out", id)
         self._workers = Workers(1, "arena")
+        self._turn = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Match]:
         return iter(self._kept.values())
 
     def find(self, id: str) -> Match:
         if id not in self._kept:
-            raise Refusal(f"no match {id[:40]!r}; matches are kept while the server runs", 404)
+            raise Refusal(f"no match {id[:40]!r} here", 404)
         return self._kept[id]
 
     def prepare(self, game: str, names: Sequence[str], games: int, seed: int) -> Match:
@@ -120,29 +158,54 @@ class Matches:
         total = games * len(names) * (len(names) - 1) // 2
         if total > MOST_GAMES:
             raise TooLarge(f"{len(names)} agents with {games:,} games a pair make {total:,} games; a match has at most {MOST_GAMES:,}")
-        table: Any = self._shelf.game(game)
-        agents = []
-        glances = dict(table.glances)
-        for name in names:
-            agent, seen = self._shelf.agent(name, table)
-            agents.append(agent)
-            glances |= seen.glances
-        if glances != dict(table.glances):
-            table = dataclasses.replace(table, glances=glances)
-        return Match(table, agents, Terms(games, seed, threads=1))
+        match = Match(self._shelf, game, names, Terms(games, seed, threads=1))
+        match.sit()
+        return match
 
     def begin(self, match: Match) -> None:
         """Let it be played when it is its turn."""
         if sum(not other.is_over for other in self) >= MOST_WAITING:
             raise Refusal(f"{MOST_WAITING} matches are waiting already; stop one, or wait", 503)
-        over = [other.id for other in self if other.is_over]
-        for id in over[: max(0, len(self._kept) + 1 - MOST_KEPT)]:
-            del self._kept[id]
+        over = [other for other in self if other.is_over]
+        for other in over[: max(0, len(self._kept) + 1 - MOST_KEPT)]:
+            self.drop(other)
         self._kept[match.id] = match
-        task = asyncio.create_task(self._workers.run(match.play))
+        self._store.keep_match(match.id, match.to_json())
+        self._start(match)
+
+    def go_on(self) -> None:
+        """Let those be played that an earlier server has not finished."""
+        for match in self:
+            if not match.is_over:
+                self._start(match)
+
+    def _start(self, match: Match) -> None:
+        task = asyncio.create_task(self._play(match))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+    async def _play(self, match: Match) -> None:
+        async with self._turn:
+            while not match.is_over:
+                await self._workers.run(match.play_pair)
+                self._keep(match)
+
+    def _keep(self, match: Match) -> None:
+        if match.id in self._kept:
+            self._store.keep_match(match.id, match.to_json())
+
+    def stop(self, match: Match) -> None:
+        match.stop()
+        self._keep(match)
 
     def drop(self, match: Match) -> None:
         match.stop()
         self._kept.pop(match.id, None)
+        self._store.drop_match(match.id)
+
+    async def close(self) -> None:
+        """Nothing is written after this."""
+        for task in list(self._tasks):
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task

@@ -1,4 +1,4 @@
-"""Games on disk: what is needed to go on with each, one row a game, written before anybody is told of a move."""
+"""Games and matches on disk: what is needed to go on with each, one row a game, written before anybody is told of a move."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sqlite3
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from nebel.core.errors import BadFile
 
@@ -16,6 +17,8 @@ TABLE = """create table if not exists games (
     id text primary key, game text not null, players text not null, keys text not null, seed integer not null, practice integer not null,
     moves text not null, takebacks integer not null, resigned integer, begun real not null, touched real not null
 ) without rowid"""
+TOUCHED = "create index if not exists by_touched on games (touched)"
+MATCHES = "create table if not exists matches (id text primary key, began real not null, kept text not null) without rowid"
 COLUMNS = "id, game, players, keys, seed, practice, moves, takebacks, resigned, begun, touched"
 
 
@@ -54,7 +57,8 @@ class Store:
             held = self._db.execute("pragma user_version").fetchone()[0]
             if held not in (0, FORMAT):
                 raise BadFile(f"{file} was written by another version of nebel (format {held}, this one has {FORMAT}); name another --db")
-            self._db.execute(TABLE)
+            for statement in (TABLE, TOUCHED, MATCHES):
+                self._db.execute(statement)
             self._db.execute(f"pragma user_version = {FORMAT}")
         except (sqlite3.Error, OSError) as error:
             why = "another server is using it" if "locked" in str(error) else error
@@ -78,6 +82,20 @@ class Store:
 
     def count(self) -> int:
         return int(self._db.execute("select count(*) from games").fetchone()[0])
+
+    def forget(self, seconds: float) -> int:
+        """Delete games that nobody has moved in for so long; how many they were."""
+        return self._db.execute("delete from games where touched < ?", (time.time() - seconds,)).rowcount
+
+    def keep_match(self, id: str, kept: dict[str, Any]) -> None:
+        self._db.execute("insert or replace into matches (id, began, kept) values (?, ?, ?)", (id, kept["began"], json.dumps(kept)))
+
+    def drop_match(self, id: str) -> None:
+        self._db.execute("delete from matches where id = ?", (id,))
+
+    def matches(self) -> list[tuple[str, dict[str, Any]]]:
+        """The latest last."""
+        return [(id, json.loads(kept)) for id, kept in self._db.execute("select id, kept from matches order by began")]
 
     def close(self) -> None:
         self._db.close()
