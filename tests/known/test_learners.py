@@ -36,6 +36,7 @@ KINDS: dict[str, tuple[Any, Any, int, float]] = {  # learner, settings, iteratio
     "paper": (DeepCfr, DeepCfrSettings(**SMALL, sampling="outcome", estimate="paper"), 15, 0.25),
     "dream": (Dream, DreamSettings(**SMALL, baseline_steps=60), 15, 0.2),
     "nfsp": (Nfsp, NfspSettings(**SIDE_BY_SIDE, replay=20_000, room=50_000), 200, 0.25),
+    "mmd-ppo-mean": (MmdPpo, MmdPpoSettings(**SIDE_BY_SIDE, critic="32-32", batch=1024, **CALM, keep="strategies", room=50), 300, 0.25),
     "mmd-ppo": (MmdPpo, MmdPpoSettings(**SIDE_BY_SIDE, critic="32-32", batch=1024, **CALM), 300, 0.25),
 }
 UNIFORM = 0.458333
@@ -140,7 +141,7 @@ def test_one_network_of_many_is_drawn_for_a_game(tmp_path: Path) -> None:
     assert main(["match", str(tmp_path / "nets"), "random", "--games", "20"]) == 0
 
 
-@pytest.mark.parametrize("shape", ["24-12", "conv:8-4/16", "geister-deep-cfr", "geister-dream"])
+@pytest.mark.parametrize("shape", ["24-12", "conv:8-4/16", "geister-deep-cfr", "geister-dream", "dark-hex-nfsp"])
 def test_networks_play_as_they_learned(shape: str) -> None:
     """In play every stage is a dense layer: the numbers are those of torch."""
     game, rng = in_rules(nebel.game("geister:x4y3g4b0")), np.random.default_rng(2)

@@ -10,7 +10,7 @@ from nebel.papers.paper import Terms, compute
 from nebel.report.parts import Table
 
 TINY = {"simulations": 5, "games": 2, "steps": 2, "hidden": "8"}
-SCALE = Scale((5, 10), 0.0, dict.fromkeys(KEPT, Plan(TINY, 0.0, ())), 10, 4, 2, "20", "1")
+SCALE = Scale((5, 10), 0.0, dict.fromkeys(KEPT, Plan(TINY, 0.0, ())), 10, 4, 2, "20", "10", "1")
 
 
 def test_the_report() -> None:
@@ -26,7 +26,7 @@ def test_the_report() -> None:
         assert len(table.rows) == 1 + len(PUBLISHED[game])
         assert all(len(row) == len(table.head) for row in table.rows)
     rated = {rating["agent"] for rating in report.sections["table3"].data["ratings"]}
-    assert rated == {"network after 1", "network + oos:20", "random", "oos:20", "ismcts:20", "ismcts:20,selection=rm"}
+    assert rated == {"network after 1", "network + oos:10", "random", "oos:10", "oos:20", "ismcts:20", "ismcts:20,selection=rm"}
     html = report.html()
     assert "ISMCTS" in html or "ismcts" in html
     assert "<svg" in html

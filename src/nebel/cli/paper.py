@@ -21,6 +21,7 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument("paper", metavar="NAME", help=f"one of: {', '.join(PAPERS)}")
     parser.add_argument("--only", metavar="SECTIONS", help="these sections, with commas between (default: all)")
     parser.add_argument("--quick", action="store_true", help="shorter learning and fewer games; what is exact stays exact")
+    parser.add_argument("--full", action="store_true", help="as much as the paper had, where that takes hours")
     parser.add_argument("--out", metavar="FILE", type=Path, help="write the report, a single HTML file, here (default: NAME.html)")
     parser.add_argument("--seed", type=int, default=1, help="(default: 1)")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
@@ -35,7 +36,9 @@ def run(args: argparse.Namespace) -> int:
     out = args.out or Path(f"{paper.name}.html")
     if out.is_dir():
         raise BadSetting(f"--out {out} is a folder; give the name of a file")
-    terms = Terms(args.quick, args.seed, lambda line: say(line, to_error=True))
+    if args.quick and args.full:
+        raise BadSetting("--quick and --full contradict each other; give one of them, or none for the usual size")
+    terms = Terms(args.quick, args.seed, lambda line: say(line, to_error=True), full=args.full)
     report = compute(paper, only, terms, (lambda section: None) if args.json else show)
     write(report.html(), out)
     if args.json:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from nebel.core.errors import BadSetting, TooLarge
 from nebel.core.game import BaseGame
 from nebel.core.rule import kernel
-from nebel.dark_hex.sure_wins import spread
+from nebel.dark_hex.sure_wins import spread, sure_wins
 
 BOARD = "board"
 MOST_CELLS = 16
@@ -70,6 +70,10 @@ class Merged(NamedTuple):
     blocks: Blocks
     views: Views
     states: int
+
+
+def mergeable(game: BaseGame, recall: str) -> bool:
+    return game.name == "dark_hex" and recall == BOARD and game.options["rows"] * game.options["cols"] <= MOST_CELLS
 
 
 def merged_kind(game: BaseGame) -> tuple[int, int, bool]:
@@ -266,3 +270,14 @@ def _views(blocks: Blocks) -> Views:
     for player in range(2):
         spot[player, numbers[player]] = first[begin[player] : begin[player + 1]]
     return Views(key, first, np.nonzero(free)[1], spot, begin, np.concatenate(ages))
+
+
+def in_views(game: BaseGame, merged: Merged) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """By move of all views: whether the view is a sure win, and whether the move is the one that wins it."""
+    blocks, views, _ = merged
+    wins = sure_wins(game)
+    own, met = views.key >> blocks.cells, views.key & ((1 << blocks.cells) - 1)
+    index = blocks.three[own] + 2 * blocks.three[met]
+    players = np.repeat([0, 1], np.diff(views.start))
+    cell = np.repeat(np.where(players == 0, wins.moves[0][index], wins.moves[1][index]), np.diff(views.first))
+    return cell >= 0, views.move == cell

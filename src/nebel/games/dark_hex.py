@@ -187,7 +187,7 @@ def dark_hex(rows: int = 3, cols: int = 3, abrupt: bool = False, leak: Literal["
         move_name=cell_name,
         sight_name=sight,
         glances={"board": Glance(own_and_met, key_text if wide else board_text, "own and discovered stones, not the order")},
-        encodings={"board": Encoding(3 * cells + 1, encode)},
+        encodings={"board": Encoding(3 * cells + 1, encode, (rows, cols))},
         hints=Hints(winning_cell, reveal, always=not (noisy or flash)),
         clues=_clues(with_neighbours, board, ((top, bottom), (left, right)), abrupt, leak == "silent"),
         view=view,

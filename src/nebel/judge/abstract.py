@@ -16,16 +16,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nebel.core.errors import BadSetting, TooLarge, UnknownInformationState
+from nebel.core.errors import BadSetting, UnknownInformationState
 from nebel.core.game import BaseGame
 from nebel.core.rule import kernel, rule
-from nebel.dark_hex.merged import BOARD, Blocks, Merged, Views, count_bytes, merge, merged_kind
+from nebel.dark_hex.merged import BOARD, Blocks, Merged, Views
 from nebel.dark_hex.sweeps import Work, back_rows, sweep_back, sweep_forth, work_for
 from nebel.judge.best_response import Verdict
+from nebel.judge.tabulate import merged_of, tabulated
+from nebel.policy.net import NetPolicy
 from nebel.policy.table import Policy, TablePolicy, Uniform
 
-GIGABYTE = 1 << 30
-MOST_GIGABYTES = 4
 FUZZ = 1e-13
 """Gains below this share of a view's reach are rounding."""
 
@@ -88,15 +88,13 @@ class _Table(NamedTuple):
 
 
 def _table(game: BaseGame, policy: Policy) -> _Table:
-    kind = merged_kind(game)
-    if isinstance(policy, TablePolicy):
+    if isinstance(policy, (TablePolicy, NetPolicy)):
         policy.check_game(game)
     if policy.recall != BOARD and not isinstance(policy, Uniform):
         raise BadSetting(f"the abstract best response is for policies that remember the board, and this one has {policy.recall} recall")
-    need = count_bytes(*kind, np.float64)
-    if need > MOST_GIGABYTES * GIGABYTE:
-        raise TooLarge(f"the merged states of {game.string} take {need / GIGABYTE:,.3g} GB, over {MOST_GIGABYTES}; take a smaller board")
-    merged = merge(*kind)
+    merged = merged_of(game)
+    if isinstance(policy, NetPolicy):
+        policy = tabulated(game, merged.views, policy)
     strategy, unknown = _lay(game, merged.views, policy)
     return _Table(merged, strategy, unknown, np.zeros(merged.states), work_for(merged, np.float64))
 

@@ -12,10 +12,12 @@ from nebel.core.game import END, BaseGame, Game
 from nebel.core.recall import PERFECT
 from nebel.core.remember import MEMORY, remembering
 from nebel.core.tree import DEFAULT_LIMIT, Tree, grow, measure
+from nebel.dark_hex.merged import mergeable
 from nebel.judge.abstract import value_of
 from nebel.judge.belief_response import PATIENCE, respond
 from nebel.judge.best_response import Judge, Verdict
 from nebel.judge.informed import both_follow
+from nebel.judge.tabulate import merged_of, tabulated
 from nebel.policy.net import NetPolicy
 from nebel.policy.table import Policy, TablePolicy, Uniform
 
@@ -33,11 +35,13 @@ def judge(game: BaseGame, policy: Policy, limit: int = DEFAULT_LIMIT, patience: 
         policy.check_game(game)
     if measure(game, limit).complete:
         return _by_tree(grow(game, policy.recall, limit), policy)
+    if isinstance(game, Game) and isinstance(policy, NetPolicy) and mergeable(game, policy.recall):
+        policy = tabulated(game, merged_of(game).views, policy)
     if isinstance(game, Game) and (game.glances or isinstance(policy, TablePolicy)) and not isinstance(policy, NetPolicy):
         return _by_beliefs(game, policy, patience)
     raise TooLarge(
-        f"{game.string} has more than {limit:,} histories, too many to enumerate, and only tables and games in rules that have a glance "
-        "can be judged without, networks not at all; take a smaller variant"
+        f"{game.string} has more than {limit:,} histories, too many to enumerate, and only tables, games in rules that have a glance, and "
+        "networks that remember the board of Dark Hex can be judged without; take a smaller variant, or --by learned for a lower bound"
     )
 
 

@@ -163,7 +163,7 @@ class RegretLearner:
             return self._average.policy(self.game, self.recall, facts)
         stacked = [
             tuple(
-                Layer(np.stack([layer.weights for layer in same]), np.stack([layer.biases for layer in same]), same[0].bend, same[0].skip)
+                Layer(np.stack([layer.weights for layer in same]), np.stack([layer.biases for layer in same]), *same[0].kind)
                 for same in zip(*self._past[p], strict=True)
             )
             for p in range(2)

@@ -27,7 +27,7 @@ from nebel.learn.memory import Arrays
 from nebel.learn.nets import Dense, Net, log_shares, read_shape, shares_of_logits, torch
 from nebel.learn.rivals import Among, Frozen
 from nebel.learn.spread import Plain, Segment, Spread, play_on
-from nebel.learn.tallies import group, row_keys
+from nebel.learn.tallies import Tallies, group, row_keys
 from nebel.learn.traverse import NOBODY, OVER, Decisions, Floats, Longs, Reals
 from nebel.learn.workers import Workers
 from nebel.policy.net import NetPolicy, encoding_of
@@ -54,6 +54,10 @@ class MmdPpoSettings(Settings):
                               " after k times as many by the root of k + 1 (0: they do not)", low=0.0)  # fmt: skip
     trace: float = setting(0.95, "lambda: how far an outcome is passed back by itself, before the critic's word counts", low=0.0, high=1.0)
     mean: float = setting(0.98, "how much of the mean of weights stays from iteration to iteration", low=0.0, high=0.99999)
+    keep: str = setting("weights", "the policy that is kept: the mean of weights (weights), or a network that learns the mean of all"
+                        " strategies, later ones counting more (strategies)", choices=("weights", "strategies"))  # fmt: skip
+    keep_steps: int = setting(10, "of gradient descent for the mean of strategies, in an iteration", low=1)
+    room: int = setting(500_000, "information states that the mean of strategies is summed up for", low=1)
     limit: float = setting(1.0, "gradients are no longer than this", low=0.0)
     sharpen: float = setting(1.0, "odds of moves of the policy that is kept are raised to this power", low=0.0)
 
@@ -98,6 +102,7 @@ class Lesson(NamedTuple):
     table: Floats  # what both knew
     target: Floats  # what the critic should have said
     surprise: float  # how far off it was
+    keys: Longs
     rows: Floats
     legal: Any
     share: Floats
@@ -118,6 +123,9 @@ class MmdPpo:
         self._policy, self._mean = (Dense.of(game, recall, s.hidden, s.rate, seed) for _ in range(2))
         outputs = game.actions if s.rates == "moves" else 1
         self._critic = Net(2 * self.games.size + 1, read_shape(s.critic), outputs, s.rate, seed + 1)
+        self._kept, self._tallies = self._mean, None
+        if s.keep == "strategies":
+            self._kept, self._tallies = Dense.of(game, recall, s.hidden, 1e-3, seed + 2), Tallies(s.room, self._told, game.actions)
         self.iterations, self.metrics = 0, dict[str, float]()
         self._scale, self._size = game.most if np.isfinite(game.most) else 0.0, 0.0
 
@@ -140,6 +148,8 @@ class MmdPpo:
         steps = s.epochs * max(1, len(own) // s.batch)
         policies, critics = (batch(count, steps, s.batch, rng) for count in (len(lesson.rows), len(own)))
         losses = [self._learn(d.move[own], lesson, *at, weaker=weaker) for at in zip(policies, critics, strict=True)]
+        if self._tallies:
+            self._keep(self._tallies, lesson, rng)
         self._mean.follow(self._policy, min(s.mean, (1 + self.iterations) / (10 + self.iterations)))
         self.iterations += 1
         loss, off, spread, drift = np.mean(losses, axis=0)
@@ -172,7 +182,7 @@ class MmdPpo:
         groups = group(row_keys(rows), gains[own] / max(self._size, 1e-9))
         one = own[groups.first]
         return Lesson(
-            table[own], target[own].astype(np.float32), off, rows[groups.first], d.legal[one], d.share[one],
+            table[own], target[own].astype(np.float32), off, groups.key, rows[groups.first], d.legal[one], d.share[one],
             groups.mean.astype(np.float32), (groups.size / groups.size.mean()).astype(np.float32),
         )  # fmt: skip
 
@@ -196,20 +206,35 @@ class MmdPpo:
         off = torch.mean((said.gather(1, which)[:, 0] - torch.from_numpy(lesson.target[critics])) ** 2)
         return lost, self._critic.descend(off, s.limit), float(spread.mean().detach()), float(drift.mean().detach())
 
+    def _keep(self, tallies: Tallies, lesson: Lesson, rng: np.random.Generator) -> None:
+        """Strategies count as often as they came to an information state, and the more the later."""
+        late = (self.iterations + 1.0) ** 2
+        tallies.add(lesson.keys, lesson.rows, lesson.legal, late * lesson.weight[:, None] * lesson.share, rng)
+        for _ in range(self.settings.keep_steps):
+            self._kept.step(tallies.draw(self.settings.batch, rng))
+
     def shares(self, player: int, rows: Floats, legal: Any) -> Reals:
-        """How the mean of weights plays, in step."""
-        return shares_of_logits(self._mean(rows), legal)
+        """How the policy that is kept plays, in step."""
+        return shares_of_logits(self._kept(rows), legal)
 
     def policy(self, facts: dict[str, Any]) -> NetPolicy:
-        return self._mean.policy(self.game, self.recall, facts).sharpened(self.settings.sharpen)
+        return self._kept.policy(self.game, self.recall, facts).sharpened(self.settings.sharpen)
 
     def save(self) -> Arrays:
         held: Arrays = {"sizes": np.array([self._size, self._scale]), **self.games.save()}
-        return held | self._policy.save("policy.") | self._mean.save("mean.") | self._critic.save("critic.")
+        if self._tallies:
+            held |= self._tallies.save("tallies.")
+        return {name: array for key, net in self._nets().items() for name, array in net.save(key).items()} | held
+
+    def _nets(self) -> dict[str, Net]:
+        nets: dict[str, Net] = {"policy.": self._policy, "mean.": self._mean, "critic.": self._critic}
+        return nets | ({"kept.": self._kept} if self._tallies else {})
 
     def restore(self, arrays: Arrays, iterations: int) -> None:
         self.games.restore(arrays)
-        for net, name in ((self._policy, "policy."), (self._mean, "mean."), (self._critic, "critic.")):
+        for name, net in self._nets().items():
             net.restore(arrays, name)
+        if self._tallies:
+            self._tallies.restore(arrays, "tallies.")
         self._size, self._scale = arrays["sizes"].tolist()
         self.iterations = iterations

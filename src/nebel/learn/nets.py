@@ -36,7 +36,7 @@ MOMENTS = ("exp_avg", "exp_avg_sq", "step")
 class Shape(NamedTuple):
     """Sizes of the dense layers; before them convolutions over planes as (channels, kernel, padding), how those are bent, and beside them
     sizes of layers for the other numbers (0: as they are). `skip`: a dense layer adds what it was given, where sizes agree; `norm`: batches
-    are normalised before the last layer."""
+    are normalised before the last layer; `pool`: after the convolutions the largest of squares of this size stay."""
 
     dense: Sequence[int]
     planes: Sequence[tuple[int, int, int]] = ()
@@ -44,12 +44,13 @@ class Shape(NamedTuple):
     rest: Sequence[int] = ()
     skip: bool = False
     norm: bool = False
+    pool: int = 1
 
 
 NAMED = {
     "geister-deep-cfr": Shape((144, 144, 144), ((16, 2, 0), (16, 1, 0)), "tanh", (2, 2), skip=True, norm=True),
     "geister-dream": Shape((64, 64), ((16, 3, 1), (32, 3, 1), (16, 3, 1)), rest=(8, 16, 0)),
-    "dark-hex-nfsp": Shape((512, 512)),
+    "dark-hex-nfsp": Shape((512, 256), ((512, 3, 1), (256, 3, 1)), rest=(0, 0), pool=2),
 }
 """Networks of papers."""
 
@@ -77,11 +78,11 @@ def read_shape(text: str) -> Shape:
 
 
 class Stage(nn.Module):
-    """An affine map from planes and other numbers to the same, or from all of it to one row of numbers; then the bend."""
+    """An affine map from planes and other numbers to the same, or from all of it to one row of numbers; then the bend, and pooling."""
 
-    def __init__(self, planes: nn.Module | None, rest: nn.Module, bend: str, skip: bool = False) -> None:
+    def __init__(self, planes: nn.Module | None, rest: nn.Module, bend: str, skip: bool = False, pool: int = 1) -> None:
         super().__init__()
-        self.planes, self.rest, self.bend, self.skip = planes, rest, bend, skip
+        self.planes, self.rest, self.bend, self.skip, self.pool = planes, rest, bend, skip, pool
 
     def affine(self, planes: Any, rest: Any) -> tuple[Any, Any]:
         if self.planes is None:
@@ -97,7 +98,18 @@ class Stage(nn.Module):
         if self.bend:
             bend = torch.tanh if self.bend == "tanh" else torch.relu
             planes, rest = None if planes is None else bend(planes), bend(rest)
-        return planes, rest
+        return planes if self.pool == 1 else nn.functional.max_pool2d(planes, self.pool), rest
+
+    def dense(self, planes: Any, rest: Any) -> tuple[Any, Any]:
+        """What the affine map makes as one row, in which what is pooled stands side by side; and how planes go on."""
+        planes, rest = self.affine(planes, rest)
+        if planes is None:
+            return rest, None
+        if self.pool == 1:
+            return torch.cat([planes.flatten(1), rest], 1), planes
+        squares = planes.unfold(2, self.pool, self.pool).unfold(3, self.pool, self.pool).flatten(4)
+        same = rest[:, :, None].expand(-1, -1, self.pool**2)
+        return torch.cat([squares.flatten(1), same.flatten(1)], 1), squares.amax(4)
 
 
 class Tower(nn.Module):
@@ -112,11 +124,14 @@ class Tower(nn.Module):
         self.channels = inputs // cells if self.board else 0
         height, width, channels, rest = *(self.board or (1, 1)), self.channels, inputs - self.channels * cells
         stages: list[nn.Module] = []
-        for (made, kernel, padding), size in zip(shape.planes, shape.rest, strict=True):
+        for i, ((made, kernel, padding), size) in enumerate(zip(shape.planes, shape.rest, strict=True)):
             others = nn.Linear(rest, size) if rest and size else nn.Identity()
-            stages.append(Stage(nn.Conv2d(channels, made, kernel, padding=padding), others, shape.bend))
-            height, width = height + 2 * padding - kernel + 1, width + 2 * padding - kernel + 1
+            pool = shape.pool if i == len(shape.planes) - 1 else 1
+            stages.append(Stage(nn.Conv2d(channels, made, kernel, padding=padding), others, shape.bend, pool=pool))
+            height, width = (height + 2 * padding - kernel + 1) // pool, (width + 2 * padding - kernel + 1) // pool
             channels, rest = made, (size or rest) if rest else 0
+            if not height * width:
+                raise BadSetting(f"a board of {self.board} cells is too small for this network; write layers such as 128-64")
         size = channels * height * width + rest if self.board else inputs
         for i, made in enumerate(shape.dense):
             stages.append(Stage(None, nn.Linear(size, made), "relu", shape.skip and i > 0 and made == size))
@@ -157,10 +172,10 @@ class Tower(nn.Module):
                 size = 0 if shape is None else int(np.prod(shape))
                 ones = torch.eye(size + rest.shape[1])
                 rows = torch.cat([torch.zeros(1, len(ones)), ones])
-                ahead, row = stage.affine(None if shape is None else rows[:, :size].reshape(len(rows), *shape), rows[:, size:])
-                out = row if ahead is None else torch.cat([ahead.flatten(1), row], 1)
-                found.append(Layer(_array(out[1:] - out[:1]), _array(out[0]), stage.bend, stage.skip))
-                planes, rest = None if ahead is None else ahead[:1], row[:1]
+                out, ahead = stage.dense(None if shape is None else rows[:, :size].reshape(len(rows), *shape), rows[:, size:])
+                found.append(Layer(_array(out[1:] - out[:1]), _array(out[0]), stage.bend, stage.skip, stage.pool**2))
+                kept = out.shape[1] // stage.pool**2 - (0 if ahead is None else int(np.prod(ahead.shape[1:])))
+                planes, rest = None if ahead is None else ahead[:1], torch.zeros(1, kept)
         self.train()
         return tuple(found)
 

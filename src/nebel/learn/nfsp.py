@@ -31,7 +31,7 @@ from nebel.policy.net import NetPolicy
 class NfspSettings(Settings):
     """How games are played, and how both networks learn."""
 
-    boards: int = setting(256, "games that go on side by side", low=1)
+    boards: int = setting(128, "games that go on side by side", low=1)
     plies: int = setting(16, "decisions on each of them, in an iteration", low=1)
     anticipate: float = setting(0.1, "eta: how often a player plays its best response in a game", low=0.0, high=1.0)
     stray: float = setting(0.06, "how often the best response moves at random, at the beginning", low=0.0, high=1.0)
@@ -40,12 +40,13 @@ class NfspSettings(Settings):
     hidden: str = setting("128-128", "the networks: sizes of hidden layers, such as conv:16-32/64-64, or a paper's: dark-hex-nfsp")
     steps: int = setting(4, "of gradient descent of each network, in an iteration", low=1)
     batch: int = setting(256, "samples in a step", low=1)
-    rate: float = setting(1e-3, "of Adam, of best responses", low=1e-8, high=1.0)
+    rate: float = setting(3e-3, "of Adam, of best responses", low=1e-8, high=1.0)
     average_rate: float = setting(1e-3, "of Adam, of averages", low=1e-8, high=1.0)
-    follow: int = setting(300, "steps after which the network that best responses learn towards follows", low=1)
-    replay: int = setting(200_000, "transitions that are remembered", low=1)
+    follow: int = setting(30, "steps after which the network that best responses learn towards follows", low=1)
+    replay: int = setting(30_000, "transitions that are remembered", low=1)
     memory: str = setting("sums", "what best responses did is remembered as sums by information state (sums), or one by one (samples)",
                           choices=("sums", "samples"))  # fmt: skip
+    late: float = setting(1.0, "what best responses did in iteration t counts t to this power in the average", low=0.0)
     room: int = setting(500_000, "information states, or experiences, that are remembered", low=1)
 
 
@@ -117,7 +118,8 @@ class Nfsp:
         best = np.flatnonzero(found.notes)
         shares = np.zeros((len(best), self.game.actions), np.float32)
         shares[np.arange(len(best)), d.share[best].argmax(axis=1)] = 1.0
-        self._habits.add(Experience(d.rows(best), shares, d.legal[best]), np.zeros(len(best)), rng)
+        late = np.full(len(best), s.late * np.log(self.iterations + 1))
+        self._habits.add(Experience(d.rows(best), shares, d.legal[best]), late, rng)
         average = [self._average.step(self._habits.draw(s.batch, rng)) for _ in range(s.steps) if self._habits.held]
         self.iterations += 1
         self.metrics = {

@@ -81,7 +81,7 @@ class Learned(NamedTuple):
 class Study:
     def __init__(self, terms: Terms, scale: Scale | None = None) -> None:
         self.terms = terms
-        self.scale = scale or (QUICK if terms.quick else FULL)
+        self.scale = scale or terms.choose(QUICK, FULL)
         self._learned: dict[tuple[int, str, int, bool], Learned] = {}
         self.judge = lru_cache(maxsize=None)(self._judge)
 

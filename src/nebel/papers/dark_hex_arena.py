@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from nebel.match.agents import PolicyAgent
 from nebel.match.arena import Z95, play_deals
-from nebel.papers.dark_hex_strategies import SIMPLER
+from nebel.papers.dark_hex_learned import NETWORK, PERFECT, PRUNED, networks
+from nebel.papers.dark_hex_strategies import SIMPLER, wins_text
 from nebel.papers.dark_hex_study import SWEPT, Study
 from nebel.policy.simplify import Simplify
 from nebel.policy.table import TablePolicy
@@ -20,9 +21,6 @@ from nebel.report.parts import Figure, Section, Table
 SOLVED = "solved"
 RANKED = {"MCCFR-IR-p": ("1", "-"), "MCCFR-IR": ("2", "-"), "HP": ("3", "1")}
 """What the text says of Fig. 4.5: ranks as Black and as White, before SIP and SIP+ joined."""
-
-LATER = ("NFSP-IR-p", "NFSP-IR", "NFSP-PR")
-"""Players of the thesis that learn by neural networks; they join when that method is there."""
 
 
 def players(study: Study) -> dict[str, tuple[TablePolicy, TablePolicy]]:
@@ -40,6 +38,8 @@ def players(study: Study) -> dict[str, tuple[TablePolicy, TablePolicy]]:
 
 def round_robin(study: Study) -> Section:
     everybody = players(study)
+    nets = networks(study)
+    everybody |= {name: (policy, policy) for name, policy in nets.items()}
     names, deals = list(everybody), study.scale.games // 2
     wins = np.zeros((len(names), len(names)))
     with study.terms.timed(f"{len(names)} players meet, {study.scale.games:,} games a pair"):
@@ -56,6 +56,8 @@ def round_robin(study: Study) -> Section:
         Figure("Black's wins, by row, against White's, by column", [("", _map(names, order, wins, deals))], _note(study, deals)),
         _ranking(names, order, as_black, as_white, deals * (len(names) - 1)),
     ]
+    if nets:
+        parts.append(_guarantees(study, nets))
     data: dict[str, Any] = {
         "players": names,
         "deals": deals,
@@ -93,13 +95,26 @@ def _ranking(names: list[str], order: list[int], as_black: NDArray[np.float64], 
         paper = RANKED.get(names[i], ("-", "-"))
         seats = (as_black[i], black[i], paper[0]), (as_white[i], white[i], paper[1])
         rows.append((names[i], f"{(as_black[i] + as_white[i]) / 2:+.4f}", *(cell for seat in seats for cell in _line(*seat, games))))
-    rows += [(name, *"-" * 7) for name in LATER]
+    absent = [name for name in (PRUNED, NETWORK, PERFECT) if name not in names]
+    rows += [(name, *"-" * 7) for name in absent]
     head = ("player", "both seats", "as Black", "rank", "paper", "as White", "rank", "paper")
     note = (
         "The mean score against all others, +1 a win and -1 a loss. The thesis shows pictures without numbers; its text gives these ranks "
-        "of Fig. 4.5 and says that SIP+ is the strongest of all in Fig. 4.13. Players that learn by neural networks (NFSP) join later."
+        "of Fig. 4.5 and says that SIP+ is the strongest of all in Fig. 4.13. "
+        f"{PRUNED} is {NETWORK} with the winning move in all sure wins. Not here: {', '.join(absent)}; networks see the board and not the "
+        "order of moves, and learn without --quick where torch is installed."
     )
     return Table("Ranking by mean score", head, rows, note)
+
+
+def _guarantees(study: Study, nets: dict[str, TablePolicy]) -> Table:
+    rows = []
+    for name, policy in nets.items():
+        loose, exact = study.judge(name, policy)
+        rows.append((name, *map(wins_text, (loose.black, exact.black, loose.white, exact.white))))
+    head = ("player", "Black: abstract", "exact", "White: abstract", "exact")
+    note = f"Learned for {study.scale.network:g} s. Exact figures are guarantees against opponents that remember everything."
+    return Table("NFSP: how often it wins at least", head, rows, note)
 
 
 def _line(score: float, rank: int, paper: str, games: int) -> tuple[str, str, str]:

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from nebel.judge.certificate import Certificate, verify, write_certificate
 from nebel.judge.guarantee import guarantee
-from nebel.papers.dark_hex_study import BOARD, PLAYERS, SWEPT, Study
+from nebel.papers.dark_hex_learned import against_learners
+from nebel.papers.dark_hex_study import BOARD, PLAYERS, SWEPT, Study, Wins
 from nebel.policy.simplify import Simplify
 from nebel.policy.states import START, Seen, States
 from nebel.policy.table import TablePolicy
@@ -96,9 +97,11 @@ def simplified(study: Study) -> Section:
                 continue  # their tables are large and their play too weak for that
             policy = study.simpler(base, settings) if settings else study.player(base)
             loose, exact = study.judge(f"{base}, {name}", policy)
-            data[base][name] = {"abstract": loose.as_json(), "exact": exact.as_json(), "paper": [sold._asdict() for sold in paper]}
+            met = against_learners(study, f"{base}, {name}", policy) if base in study.memoryless else Wins(None, None)
+            found = {"abstract": loose, "learned": met, "exact": exact}
+            data[base][name] = {kind: wins.as_json() for kind, wins in found.items()} | {"paper": [sold._asdict() for sold in paper]}
             for player, sold in enumerate(paper):
-                ours = (loose[player], None, exact[player])
+                ours = (loose[player], met[player], exact[player])
                 pairs = zip(sold, ours, strict=True)
                 lines_[player].append((base, name, *(wins_text(x) for pair in pairs for x in pair)))
     head = ("learned by", "simplified", "abstract: paper", "ours", "learned: paper", "ours", "true: paper", "ours, exact")
@@ -112,7 +115,8 @@ def simplified(study: Study) -> Section:
         f"The thesis simplifies MCCFR-IR-p after 10^9 iterations. {learned}"
         "Abstract figures are optimistic and bound nothing; exact ones are guarantees "
         "against opponents that remember everything. The last row is ours: no move is dropped, probabilities become "
-        "fractions with denominators up to 100. Learned best responses of our own are not there yet."
+        "fractions with denominators up to 100. Learned best responses of our own see the board only, and are learned against the first "
+        "policy without --quick where torch is installed; a policy guarantees at most what it wins against them."
     )
     parts: list[Table | Figure] = [
         Table(f"{player}: how often the policy wins", head, rows, note if player == "White" else "")

@@ -34,10 +34,11 @@ class Scale(NamedTuple):
     games: int  # a pair
     whole: bool  # also what takes minutes: traverse all of 4x3, judge S1
     early: int = 1_000_000  # iterations of the player whose missed wins the thesis counts
+    network: float = 0.0  # seconds that a network learns; 0: none does, and no responder
 
 
 QUICK = Scale(1_000_000, 500_000, 16, 500, 20_000, False)
-FULL = Scale(20_000_000, 4_000_000, 80, 2_000, 100_000, True)
+FULL = Scale(20_000_000, 4_000_000, 80, 2_000, 100_000, True, network=300.0)
 
 MILLION = "MCCFR-IR, early"
 SWEPT = "CFR+-IR-p"
@@ -61,7 +62,7 @@ class Wins(NamedTuple):
 class Study:
     def __init__(self, terms: Terms, scale: Scale | None = None) -> None:
         self.terms = terms
-        self.scale = scale or (QUICK if terms.quick else FULL)
+        self.scale = scale or terms.choose(QUICK, FULL)
         game = load(BOARD)
         assert isinstance(game, Game)
         self.game = game

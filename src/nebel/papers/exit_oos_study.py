@@ -42,7 +42,8 @@ class Scale(NamedTuple):
     games: int  # of the last network against each opponent
     younger: int  # of networks that are not the last
     rated: int  # of each pair of the table of ratings
-    rival: str  # how long OOS, ISMCTS and searches by a network's advice think
+    rival: str  # how long OOS and ISMCTS think
+    advised: str  # how long a search by a network's advice thinks, and the OOS that it is set beside
     workers: str = str(os.cpu_count() or 1)
 
 
@@ -57,14 +58,16 @@ SETTINGS: dict[str, dict[str, Any]] = {
 LEDUC: dict[str, Any] = {"hidden": "128-64", "stride": 0.0, "trust": 0.0, "room": 400_000, "wander": 0.3, "steps": 128}
 """Of all networks of the figure, whatever their expert's simulations: lessons are what the search would play, as in the paper."""
 
-TRUST = 3000.0
+TRUST = 2000.0
 """Of a search by a network's advice at the board, which is longer than those that it learned from."""
 
-SECONDS = {SMALL: 300.0, LARGE: 1200.0}
-FULL = Scale(
-    (1000, 5000, 10_000, 100_000), 40, {game: Plan(SETTINGS[game], SECONDS[game], KEPT[game]) for game in KEPT}, 5000, 500, 100, "10k"
+STEPS = (1000, 5000, 10_000, 100_000)
+AGES = {SMALL: Plan(SETTINGS[SMALL], 150.0, KEPT[SMALL]), LARGE: Plan(SETTINGS[LARGE], 400.0, (10, *KEPT[LARGE]))}
+USUAL = Scale(STEPS, 40, AGES, 2000, 200, 100, "10k", "2k")
+FULL = Scale(STEPS, 200, {game: plan._replace(seconds=8 * plan.seconds) for game, plan in AGES.items()}, 5000, 5000, 1000, "10k", "10k")
+QUICK = Scale(
+    (50, 500), 5, {game: Plan({**SETTINGS[game], "simulations": 50}, 10.0, (2,)) for game in KEPT}, 200, 100, 20, "200", "100"
 )
-QUICK = Scale((50, 500), 5, {game: Plan({**SETTINGS[game], "simulations": 50}, 10.0, (2,)) for game in KEPT}, 200, 100, 20, "200")
 
 
 class Aged(NamedTuple):
@@ -78,7 +81,7 @@ class Aged(NamedTuple):
 class Study:
     def __init__(self, terms: Terms, scale: Scale | None = None) -> None:
         self.terms = terms
-        self.scale = scale or (QUICK if terms.quick else FULL)
+        self.scale = scale or terms.choose(QUICK, USUAL, FULL)
         self.trained = lru_cache(maxsize=None)(self._trained)
         self.arena = lru_cache(maxsize=None)(self._arena)
 
@@ -119,11 +122,10 @@ class Study:
         return PolicyAgent(f"network after {aged.iterations:,}", aged.policy)
 
     def searching(self, aged: Aged) -> Agent:
-        """A search by the network's advice, as long as that of its rivals."""
-        rival = read(f"oos:{self.scale.rival}")
+        """A search by the network's advice."""
+        rival = read(f"oos:{self.scale.advised}")
         assert isinstance(rival, Thinker)
-        settings = OosSettings(trust=TRUST)
-        return Thinker(f"network + oos:{self.scale.rival}", rival.budget, settings, aged.policy)
+        return Thinker(f"network + oos:{self.scale.advised}", rival.budget, OosSettings(trust=TRUST), aged.policy)
 
     def round_robin(self, game: str, agents: Sequence[Agent], games: int) -> list[Result]:
         return [self.match(game, a, b, games) for a, b in combinations(agents, 2)]

@@ -103,7 +103,7 @@ def share(result: Result) -> float:
 class Study:
     def __init__(self, terms: Terms, scale: Scale | None = None) -> None:
         self.terms = terms
-        self.scale = scale or (QUICK if terms.quick else FULL)
+        self.scale = scale or terms.choose(QUICK, FULL)
         self.runs = lru_cache(maxsize=None)(self._runs)
 
     def close(self) -> None:

@@ -69,7 +69,7 @@ DEPTH = {"x6y6g8b1": 2}
 
 class Study:
     def __init__(self, terms: Terms) -> None:
-        self.terms, self.scale = terms, QUICK if terms.quick else FULL
+        self.terms, self.scale = terms, terms.choose(QUICK, FULL)
 
     def close(self) -> None:
         """Nothing is held."""

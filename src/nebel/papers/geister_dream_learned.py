@@ -96,7 +96,7 @@ def _against_random(game: Game, policy: MadePolicy, games: int, seed: int) -> tu
 
 def learned(study: Any, published: dict[str, Any]) -> Section:
     """`study` is that of the paper: its terms, scale, and the largest limits."""
-    plan, terms = (QUICK if study.terms.quick else FULL), study.terms
+    plan, terms = study.terms.choose(QUICK, FULL), study.terms
     variants = [variant for variant in study.scale.variants if published[variant]]
     limits = {variant: found[1] for variant in variants if (found := study.largest(variant))}
     tasks = [Task(method, variant, 100, False, plan, terms.seed) for method in plan.settings for variant in variants]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from nebel.core.errors import BadSetting
 from nebel.report.page import page
 from nebel.report.parts import Section
 
+Scale = TypeVar("Scale")
 Tell = Callable[[str], None]
 """Hears what is going on, a line at a time."""
 
@@ -22,6 +23,15 @@ class Terms(NamedTuple):
     seed: int = 1
     tell: Tell = lambda line: None
     sections: Sequence[str] = ()
+    full: bool = False
+
+    @property
+    def size(self) -> str:
+        return "quick" if self.quick else "full" if self.full else "usual"
+
+    def choose(self, quick: Scale, usual: Scale, full: Scale | None = None) -> Scale:
+        """One of these scales; `full` where the paper's own size takes much longer than the usual one."""
+        return quick if self.quick else full if full and self.full else usual
 
     @contextmanager
     def timed(self, what: str) -> Iterator[None]:
@@ -48,8 +58,8 @@ class Report(NamedTuple):
     seconds: dict[str, float]
 
     def html(self) -> str:
-        size = "quick" if self.terms.quick else "full"
-        made = f"Made by nebel paper {self.paper.name} ({size} size, seed {self.terms.seed}) in {sum(self.seconds.values()):.0f} s."
+        size, seconds = self.terms.size, sum(self.seconds.values())
+        made = f"Made by nebel paper {self.paper.name} ({size} size, seed {self.terms.seed}) in {seconds:.0f} s."
         return page(self.paper.title, self.paper.cite, self.paper.intro, self.sections, made)
 
     def data(self) -> dict[str, Any]:
@@ -57,7 +67,7 @@ class Report(NamedTuple):
             name: {"title": section.title, "seconds": round(self.seconds[name], 3), **section.data}
             for name, section in self.sections.items()
         }
-        return {"paper": self.paper.name, "quick": self.terms.quick, "seed": self.terms.seed, "sections": sections}
+        return {"paper": self.paper.name, "quick": self.terms.quick, "size": self.terms.size, "seed": self.terms.seed, "sections": sections}
 
 
 def chosen(paper: Paper, names: Sequence[str]) -> list[str]:

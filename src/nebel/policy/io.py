@@ -91,13 +91,13 @@ def save_policy(policy: MadePolicy, path: str | Path) -> None:
     header = {"game": policy.game, "fingerprint": policy.fingerprint, "recall": policy.recall, "facts": policy.facts}
     if isinstance(policy, NetPolicy):
         arrays = _layer_arrays(policy.layers)
-        write_arrays(Path(path), arrays, {**header, "kind": "network", "layers": [[layer.bend, layer.skip] for layer in policy.layers]})
+        write_arrays(Path(path), arrays, {**header, "kind": "network", "layers": [layer.kind for layer in policy.layers]})
         return
     if isinstance(policy, NetsPolicy):
         arrays = {f"odds{p}": policy.weights[p] for p in range(2)}
         for p in range(2):
             arrays |= {f"{p}{name}": array for name, array in _layer_arrays(policy.layers[p]).items()}
-        kinds = [[layer.bend, layer.skip] for layer in policy.layers[0]]
+        kinds = [layer.kind for layer in policy.layers[0]]
         write_arrays(Path(path), arrays, {**header, "kind": "networks", "layers": kinds})
         return
     assert isinstance(policy, TablePolicy)

@@ -21,12 +21,19 @@ Reals = NDArray[np.float64]
 
 
 class Layer(NamedTuple):
-    """Weights, by input and output, and biases; how sums are bent (relu, tanh or not at all), and whether the inputs are added to them."""
+    """Weights, by input and output, and biases; how sums are bent (relu, tanh or not at all), whether the inputs are added to them, and
+    of how many neighbouring sums the largest stays."""
 
     weights: Floats
     biases: Floats
     bend: str
     skip: bool = False
+    pool: int = 1
+
+    @property
+    def kind(self) -> tuple[str, bool, int]:
+        """All but the numbers."""
+        return self.bend, self.skip, self.pool
 
     def __call__(self, rows: Floats) -> Floats:
         made = rows @ self.weights
@@ -37,7 +44,7 @@ class Layer(NamedTuple):
             np.maximum(made, 0.0, out=made)
         elif self.bend == "tanh":
             np.tanh(made, out=made)
-        return made
+        return made if self.pool == 1 else made.reshape(*made.shape[:-1], -1, self.pool).max(axis=-1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -100,7 +100,7 @@ class NetsPolicy(MadePolicy):
         rows, reach = encode_side(tree, player, self.recall), np.zeros(side.sequences)
         sums, blind = np.zeros(len(side.move)), np.zeros(len(side.move))
         for k, weight in enumerate(self.weights[player]):
-            one = [Layer(layer.weights[k], layer.biases[k], layer.bend, layer.skip) for layer in self.layers[player]]
+            one = [Layer(layer.weights[k], layer.biases[k], *layer.kind) for layer in self.layers[player]]
             made = rows
             for layer in one:
                 made = layer(made)

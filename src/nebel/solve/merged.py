@@ -16,18 +16,14 @@ from nebel.core.errors import BadSetting
 from nebel.core.game import BaseGame
 from nebel.core.rule import kernel
 from nebel.core.sequence import shares_of
-from nebel.dark_hex.merged import BOARD, MOST_CELLS, Merged, count_bytes, merge, merged_kind
-from nebel.dark_hex.sure_wins import on_board
+from nebel.dark_hex.merged import Merged, count_bytes, in_views, merge, merged_kind
 from nebel.dark_hex.sweeps import follow, sweep_back, sweep_forth, work_for
-from nebel.policy.table import Shares, TablePolicy
+from nebel.judge.tabulate import on_views
+from nebel.policy.table import TablePolicy
 from nebel.solve.cfr import Reals, Table, match_regrets, weights_of
 
 ROUNDING = 8
 """Gains below this many units of the last digit, of a view's reach, are none."""
-
-
-def mergeable(game: BaseGame, recall: str) -> bool:
-    return game.name == "dark_hex" and recall == BOARD and game.options["rows"] * game.options["cols"] <= MOST_CELLS
 
 
 def merged_bytes(game: BaseGame) -> int:
@@ -66,15 +62,8 @@ class MergedStates:
 
     def _know_sure_wins(self) -> None:
         """In sure wins the winning move is played from the start, and nothing else is tried."""
-        blocks, views, _ = self._merged
-        wins = on_board(self.game.options["rows"], self.game.options["cols"])
-        own, met = views.key >> blocks.cells, views.key & ((1 << blocks.cells) - 1)
-        index = blocks.three[own] + 2 * blocks.three[met]
-        players = np.repeat([0, 1], np.diff(views.start))
-        cell = np.where(players == 0, wins.moves[0][index], wins.moves[1][index])
-        cell = np.repeat(cell, np.diff(views.first))
-        self._sure = cell >= 0
-        self._winning = (views.move == cell)[self._sure].astype(self.kind)
+        self._sure, winning = in_views(self.game, self._merged)
+        self._winning = winning[self._sure].astype(self.kind)
         self._table.strategy[self._sure] = self._winning
 
     def prepare(self) -> None:
@@ -109,13 +98,7 @@ class MergedStates:
         return shares[:cut], shares[cut:]
 
     def policy(self, facts: dict[str, Any]) -> TablePolicy:
-        views = self._merged.views
-        tables = []
-        for player, share in enumerate(self.strategies()):
-            begin, end = views.start[player : player + 2]
-            first = views.first[begin : end + 1]
-            tables.append(Shares(views.key[begin:end], first - first[0], views.move[first[0] : first[-1]], share))
-        return TablePolicy(self.game.string, self.game.fingerprint, BOARD, (tables[0], tables[1]), facts=facts)
+        return on_views(self.game, self._merged.views, np.concatenate(self.strategies()), facts)
 
     def save(self) -> dict[str, NDArray[Any]]:
         return {name: getattr(self._table, name) for name in ("regret", "strategy", "average")}

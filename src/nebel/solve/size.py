@@ -10,8 +10,8 @@ from nebel.core.errors import BadSetting, TooLarge
 from nebel.core.game import BaseGame, Game
 from nebel.core.recall import PERFECT
 from nebel.core.tree import Size, Tree, estimate, grow, measure
-from nebel.dark_hex.merged import BOARD, count_states, merge, merged_kind
-from nebel.solve.merged import mergeable, merged_bytes
+from nebel.dark_hex.merged import BOARD, count_states, merge, mergeable, merged_kind
+from nebel.solve.merged import merged_bytes
 from nebel.solve.settings import METHODS, DoubleOracleSettings, MaximinSettings, Sampling
 
 GIGABYTE = 1 << 30
