@@ -141,6 +141,7 @@ def test_a_person_elsewhere(page: Any, browser: Any, server: Serving) -> None:
     page.goto("/")
     page.get_by_label("Game", exact=True).select_option("kuhn")
     page.get_by_label("Against", exact=True).select_option("link")
+    page.get_by_text("For people elsewhere start it with nebel serve --host").wait_for()
     page.get_by_label("Your seat").select_option("1")
     page.get_by_role("button", name="Begin").click()
     page.get_by_role("button", name="Invite").click()
@@ -304,6 +305,14 @@ def test_the_token_is_needed_once(browser: Any, tmp_path: Path) -> None:
         page.locator(".quick").first.click()
         page.locator(".table.yours .moves button").first.click()
         page.locator(".events li").first.wait_for()
+        context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page.get_by_role("button", name="Share").click()
+        page.get_by_text("The address is copied").wait_for()
+        guest = browser.new_context().new_page()
+        guest.goto(page.evaluate("navigator.clipboard.readText()"))  # it lets guests in, too
+        guest.locator(".tag", has_text="watching").wait_for()
+        assert "sesame" not in guest.url
+        guest.context.close()
     finally:
         context.close()
         serving.stop()

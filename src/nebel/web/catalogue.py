@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from nebel.core.game import Game
 from nebel.core.registry import GAMES
 from nebel.web.house import Here
+from nebel.web.setup import LOCAL
 from nebel.web.shelf import Held, Shelf
 
 router = APIRouter(prefix="/api", tags=["catalogue"])
@@ -40,6 +41,18 @@ class AgentEntry(BaseModel):
     text: str
     about: str
     game: str | None = None
+
+
+class Reach(BaseModel):
+    """Whether the server listens to its own machine only, and the token that its addresses need: whoever asks has brought it."""
+
+    local: bool
+    token: str
+
+
+@router.get("/reach", summary="Who can open addresses of this server")
+async def reach(house: Here) -> Reach:
+    return Reach(local=house.setup.host in LOCAL, token=house.setup.token)
 
 
 @router.get("/games", summary="The games, with their options")

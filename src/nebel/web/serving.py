@@ -17,8 +17,8 @@ LONGEST_MESSAGE = 1 << 16
 def listen(host: str, port: int) -> socket.socket:
     """A socket there, or a refusal; port 0 is any free one."""
     try:
-        family, kind, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listening = socket.socket(family, kind)
+        family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind, protocol)  # asyncio sends at once only where it sees that this is TCP
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(place)
         listening.listen(1024)  # whoever comes before the server runs waits for it

@@ -19,13 +19,13 @@ const FIRST = { dark_hex: ["rows", "cols", "leak", "abrupt"], geister: ["setup",
 const PREFER = { geister: { setup: "chosen" }, dark_hex: { rows: "4", cols: "3" } };
 
 export async function lobby(host, context) {
-  const games = await get("/games");
+  const [games, { local }] = await Promise.all([get("/games"), get("/reach")]);
   // `own`: the one seat to be taken here, where the other is taken elsewhere
   const begin = (game, players, extra = {}, own = null) => post("/play", { game, players, ...extra }).then((begun) => enter(begun, own, context));
   host.append(
     el("div", { class: "lobby" },
       el("section", { class: "stack" }, el("h1", { text: "Play in the fog" }), quick(begin), held(context)),
-      el("section", { class: "stack" }, form(games, begin), record(context)),
+      el("section", { class: "stack" }, form(games, begin, local), record(context)),
     ),
   );
 }
@@ -55,12 +55,13 @@ function held(context) {
   return el("div", { class: "card" }, el("h2", { text: "Your games" }), el("ul", { class: "plain" }, ...links));
 }
 
-function form(games, begin) {
+function form(games, begin, local) {
   const options = el("div", { class: "options" });
   const agents = select([], "");
   const custom = el("input", { type: "text", placeholder: "such as oos:10k or purple:50ms", autocomplete: "off", spellcheck: "false", maxlength: "300" });
   const customField = field("Agent", custom);
   const against = select([{ value: "agent", text: "an agent" }, { value: "screen", text: "a person at this screen" }, { value: "link", text: "a person elsewhere, by a link" }], "agent", () => refresh());
+  const apart = el("p", { class: "note", text: "This server listens to this machine only. For people elsewhere start it with nebel serve --host 0.0.0.0" });
   const seat = select([], "0");
   const practice = el("input", { type: "checkbox" });
   const practiceRow = el("label", { class: "check" }, practice, el("span", {}, "Practice ", el("small", { text: "moves can always be taken back" })));
@@ -111,6 +112,7 @@ function form(games, begin) {
   function refresh() {
     agentField.hidden = practiceRow.hidden = against.value !== "agent";
     seatField.hidden = against.value === "screen";
+    apart.hidden = against.value !== "link" || !local;
     customField.hidden = against.value !== "agent" || agents.value !== "";
   }
   agents.addEventListener("change", () => {
@@ -127,7 +129,7 @@ function form(games, begin) {
     await begin(string(), players, { practice: practice.checked && against.value === "agent" }, against.value === "link" ? mine : null);
   });
   const made = el("form", { class: "card stack", onsubmit: submit },
-    el("h2", { text: "A new game" }), field("Game", chosen), options, field("Against", against), agentField, customField,
+    el("h2", { text: "A new game" }), field("Game", chosen), options, field("Against", against), apart, agentField, customField,
     seatField, practiceRow, begun);
   choose();
   return made;

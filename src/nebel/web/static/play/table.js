@@ -162,7 +162,7 @@ export async function table(host, [id, key, ...rest], context) {
     if (now.over) button("Record", careful(async () => download(`${id}.txt`, await get(`/play/${id}/record`, { key: seats[shown].key }))));
     button("Share", careful(share), { title: "Copies an address that shows what you see, and cannot move" });
     const invite = now.over ? null : inviteOf(id);
-    if (invite) button("Invite", careful(async () => copy(`${location.origin}/#/play/${id}/${invite}`, "The other player's address is copied: it sits down and plays.")));
+    if (invite) button("Invite", careful(async () => copy(await outside(invite), "The other player's address is copied: it sits down and plays.")));
     button("New game", () => context.go());
     return el("div", { class: "row actions" }, ...buttons);
   }
@@ -174,8 +174,14 @@ export async function table(host, [id, key, ...rest], context) {
     return false;
   }
 
+  // The address of a seat for people elsewhere: it lets them in, too, where the server wants a token.
+  async function outside(key) {
+    const { token } = await get("/reach");
+    return `${location.origin}/${token ? `?token=${encodeURIComponent(token)}` : ""}${address("play", id, key)}`;
+  }
+
   async function share() {
-    await copy(location.origin + `/#/play/${id}/${seats[shown].watch}`, "The address is copied: it shows what you see, and cannot move.");
+    await copy(await outside(seats[shown].watch), "The address is copied: it shows what you see, and cannot move.");
   }
 
   async function copy(text, said) {
