@@ -69,6 +69,16 @@ def with_shades(svg: str, shades: Mapping[str, float], colour: str) -> str:
     return ET.tostring(root, encoding="unicode")
 
 
+def with_names(svg: str, names: Mapping[str, str]) -> str:
+    """The picture with a name on what stands on each of these cells."""
+    root = ET.fromstring(svg)
+    for cell in list(_cells(root)):
+        if cell.attrib["data-cell"] in names:
+            x, y, size = _centre(cell)
+            _write(root, x - 0.34 * size, y - 0.2 * size, names[cell.attrib["data-cell"]], 12, "#1c1c1c", halo=True)
+    return ET.tostring(root, encoding="unicode")
+
+
 def _on_cards(root: ET.Element, shares: Mapping[str, float]) -> Iterator[tuple[ET.Element, float]]:
     """Cards that are marked as moves or as parts of moves, each with how often it is played."""
     names = {card.attrib["data-part"] for card in root if "data-part" in card.attrib}

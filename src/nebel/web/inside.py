@@ -16,8 +16,8 @@ from nebel.match.thinkers import Thinker
 from nebel.policy.table import Policy
 from nebel.search.hidden import Hidden
 
-TREE = 2_000_000
-"""Histories of a game whose values are computed exactly."""
+TREE, PLAIN_TREE = 2_000_000, 50_000
+"""Histories of a game whose values are computed exactly: of one in rules, and of one that is not and so takes longer to go through."""
 MOST_PASTS, MOST_MERGED, MOST_DRAWN = 6000, 12_000, 1000
 """Histories that are gone through one by one, states in which they meet, and histories that are drawn where there are too many."""
 MOST_WALKED = 20_000
@@ -226,7 +226,8 @@ class Study:
 def _values(game: BaseGame, policy: Policy) -> Values:
     from nebel.core.tree import grow, measure
 
-    if not measure(game, TREE).complete:
-        raise TooLarge(f"{game.string} has more than {TREE:,} histories: too many for exact values")
-    tree = grow(game, policy.recall, TREE)
+    most = TREE if isinstance(game, Game) else PLAIN_TREE
+    if not measure(game, most).complete:
+        raise TooLarge(f"{game.string} has more than {most:,} histories: too many for exact values")
+    tree = grow(game, policy.recall, most)
     return Values(tree, policy.on_tree(tree).strategies)

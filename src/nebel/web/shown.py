@@ -13,7 +13,7 @@ from nebel.geister.belief import ERROR, believe, board_of
 from nebel.match.agents import Agent
 from nebel.match.secrets import hidden_cells, pieces, secret
 from nebel.policy.listing import named, to_move
-from nebel.report.boards import with_moves, with_shades
+from nebel.report.boards import with_moves, with_names, with_shades
 from nebel.web.inside import CHANCE_ALONE, POLICY, SEARCH, Pasts, Study, Subject, pasts
 
 MOST_SECRETS = 40
@@ -115,10 +115,12 @@ def _colours(subject: Subject, state: State, truth: State | None) -> dict[str, A
         policy, found = None, believe(state, me)
     if policy is None:
         by = f"Exact. {BY[CHANCE_ALONE]}: the strategy does not say how the other moved."
-    there = {board.cell_name(board.cells - 1 - ghost.cell): ghost.red for ghost in found.ghosts if ghost.cell is not None}
+    ghosts = {board.cell_name(board.cells - 1 - ghost.cell): ghost for ghost in found.ghosts if ghost.cell is not None}
+    svg = with_shades(state.svg(me), {cell: ghost.red for cell, ghost in ghosts.items()}, RED)
+    svg = with_names(svg, {cell: ghost.letter for cell, ghost in ghosts.items()})
     odds = {f"red: {letters}": share for letters, share in found.odds.items()}
     said = None if truth is None else f"red: {board.letters(_colouring(truth, 1 - me, 4 * board.cells))}"
-    return _listed(by, True, odds, with_shades(state.svg(me), there, RED), said)
+    return _listed(by, True, odds, svg, said)
 
 
 def _colouring(state: State, player: int, placing: int) -> int:

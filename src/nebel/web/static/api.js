@@ -63,7 +63,9 @@ export function live(path, query, { message, state = () => {}, refused = () => {
     close() {
       closed = true;
       clearTimeout(timer);
-      socket.close();
+      socket.onmessage = null;
+      if (socket.readyState === WebSocket.CONNECTING) socket.onopen = () => socket.close(); // browsers complain of an earlier end
+      else socket.close();
     },
   };
 }

@@ -2,7 +2,7 @@
 import { get } from "../api.js";
 import { el, picture, toHere } from "../dom.js";
 import { complain } from "../toast.js";
-import { says, seatName, title } from "./phrases.js";
+import { says, seatName, sees, title } from "./phrases.js";
 
 // reveal(host, {id, key, at, game}, moved(at), close): `at` is NaN for the end.
 export function reveal(host, { id, key, at }, moved, close) {
@@ -37,12 +37,13 @@ export function reveal(host, { id, key, at }, moved, close) {
     close();
   }
 
+  const told = ({ kind, text }) => (kind === "did" ? says(now.game, text) : sees(now.game, text));
   const who = (by) => (by < 0 ? "Chance" : seatName(now.game, by));
 
   function draw() {
     const panel = (name, { svg, events }) =>
       el("figure", { class: "card" }, el("figcaption", { text: name }), el("div", { class: "picture" }, picture(svg)),
-        events ? el("p", { class: "note seen", text: events.map((event) => event.text).join(" ") || "nothing yet" }) : null);
+        events ? el("p", { class: "note seen", text: events.map(told).join(" · ") || "nothing yet" }) : null);
     const item = (move, i) => el("li", {}, el("button", { type: "button", class: i + 1 === now.at ? "here" : "", title: who(move.by), "data-by": move.by, text: move.by < 0 ? move.text : says(now.game, move.text), onclick: () => go(i + 1) }));
     const step = (text, label, to, off) => el("button", { type: "button", "aria-label": label, text, disabled: off, onclick: () => go(to) });
     const last = now.moves.length;
