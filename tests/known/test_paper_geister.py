@@ -45,7 +45,10 @@ def test_networks_with_and_without_history() -> None:
     tiny = geister_deep_cfr.QUICK._replace(opponents=("random-escape",), far=())
     report = compute(geister_deep_cfr.PAPER._replace(study=lambda terms: geister_deep_cfr.Study(terms, tiny)), [], Terms(quick=True))
     runs = report.data()["sections"]["history"]["runs"]
-    assert [(run["kind"], run["seed"]) for run in runs] == [(kind, seed) for kind in geister_deep_cfr.KINDS for seed in (1, 2)]
+    assert [(run["method"], run["kind"], run["seed"]) for run in runs] == [
+        (method, kind, seed) for method in ("deep-cfr", "mmd-ppo") for kind in geister_deep_cfr.KINDS for seed in (1, 2)
+    ]
+    assert set(report.data()["sections"]["history"]["gaps"]) == {"deep-cfr", "mmd-ppo"}
     (row,) = report.data()["sections"]["opponents"]["pairs"]
     assert row["shipped:geister"] > 0.85
     players = {each["player"]: each for each in report.data()["sections"]["escapes"]["players"]}

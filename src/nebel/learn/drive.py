@@ -104,8 +104,7 @@ class Yardstick:
         return {f"wins_against_{rival.name}": self._won(policy, rival) for rival in self._rivals}
 
     def _won(self, policy: MadePolicy, rival: Agent) -> float:
-        result = play_pair(self.game, PolicyAgent("network", policy), rival, GAMES, 1)
-        return (result.wins + result.draws / 2) / result.games
+        return play_pair(self.game, PolicyAgent("network", policy), rival, GAMES, 1).points
 
 
 def learn(

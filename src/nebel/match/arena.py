@@ -54,6 +54,11 @@ class Result:
     unknown: tuple[int, int]  # how often a and b played uniformly because their tables said nothing
     seconds: tuple[float | None, float | None] = (None, None)  # the mean time of a move of a and b; None where it is not measured
 
+    @property
+    def points(self) -> float:
+        """The share of games that a won, a draw being half of one."""
+        return (self.wins + self.draws / 2) / self.games
+
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
 

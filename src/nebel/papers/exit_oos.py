@@ -12,7 +12,7 @@ from nebel.core.registry import load
 from nebel.learn.drive import Yardstick
 from nebel.match.agents import read
 from nebel.match.rating import rate
-from nebel.papers.exit_oos_study import LARGE, LEDUC, SMALL, Aged, Plan, Study, won
+from nebel.papers.exit_oos_study import LARGE, LEDUC, SMALL, Aged, Plan, Study
 from nebel.papers.paper import Paper
 from nebel.report.charts import Axis, lines
 from nebel.report.parts import Figure, Section, Table
@@ -65,7 +65,7 @@ def goofspiel(study: Study, game: str, title: str) -> Section:
         results = [study.match(game, study.network(aged), rival, games) for rival in rivals]
         known = PUBLISHED[game].get(aged.iterations)
         cells = [
-            f"{won(result):.1%} ±{(result.interval[1] - result.interval[0]) / 4:.1%}" if result.interval else "-" for result in results
+            f"{result.points:.1%} ±{(result.interval[1] - result.interval[0]) / 4:.1%}" if result.interval else "-" for result in results
         ]
         paper = [f"{share} %" for share in known] if known else ["-", "-"]
         rows.append((f"{aged.iterations:,}", f"{aged.seconds:,.0f}", paper[0], cells[0], paper[1], cells[1], f"{games:,}"))
@@ -106,7 +106,7 @@ def table3(study: Study) -> Section:
     note = (
         f"{study.scale.rated:,} games a pair in both seats. Ratings are relative to the players in the table: the paper's has four of them."
     )
-    pairs = [(f"{r.a} - {r.b}", f"{won(r):.1%}", f"{r.wins:,}", f"{r.draws:,}", f"{r.losses:,}") for r in results]
+    pairs = [(f"{r.a} - {r.b}", f"{r.points:.1%}", f"{r.wins:,}", f"{r.draws:,}", f"{r.losses:,}") for r in results]
     parts = [Table("Ratings", head, rows, note), Table("Pairs", ("pair", "won", "wins", "draws", "losses"), pairs)]
     data = {"ratings": [rating._asdict() for rating in ratings.table], "pairs": [result.as_json() for result in results]}
     lead = "The networks, the last of them as adviser of a search, the teacher, and Information Set MCTS, which the paper did not try."

@@ -129,8 +129,3 @@ class Study:
 
     def round_robin(self, game: str, agents: Sequence[Agent], games: int) -> list[Result]:
         return [self.match(game, a, b, games) for a, b in combinations(agents, 2)]
-
-
-def won(result: Result) -> float:
-    """The share of games that a won, ties counting half."""
-    return (result.wins + result.draws / 2) / result.games

@@ -10,9 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from nebel.core.errors import TooLarge
 from nebel.core.game import CHANCE, BaseGame
@@ -26,12 +24,10 @@ from nebel.geister.outwit import LOOKER, Outwitter
 from nebel.geister.positions import Positions, histories
 from nebel.geister.variants import judged, layers_of, policy_of
 from nebel.judge.best_response import Judge
-from nebel.match.agents import Agent, PolicyAgent
-from nebel.match.arena import play_deals
+from nebel.match.agents import PolicyAgent
 from nebel.match.bots import BotAgent
-from nebel.papers.geister_dream_learned import learned
+from nebel.papers.geister_dream_learned import against_random, learned
 from nebel.papers.paper import Paper, Terms
-from nebel.policy.table import Uniform
 from nebel.report.parts import Section, Table
 from nebel.solve.cfr import FullWidth
 
@@ -160,7 +156,7 @@ def merged(study: Study) -> Section:
             for _ in range(study.scale.merged):
                 layers.iterate()
             found = judged(layers)
-            won = _against_random(study, game, PolicyAgent("ours", policy_of(game, layers, found.share, {})), study.scale.games)
+            won = against_random(game, PolicyAgent("ours", policy_of(game, layers, found.share, {})), study.scale.games, study.terms.seed)
         low, high = found.exploitability
         blue = float(found.endings["blue first"][0])
         ways = {name: float(shares.sum()) for name, shares in found.endings.items() if name != "blue first"}
@@ -198,7 +194,7 @@ def looking_ahead(study: Study) -> Section:
         with study.terms.timed(variant):
             knowing = Outwitter(game, depth, 300_000, 1)
             lost = [knowing.gains(seat, scale.colourings) for seat in (0, 1)]
-            won = _against_random(study, game, BotAgent("ours", LOOKER, depth), scale.games // 10)
+            won = against_random(game, BotAgent("ours", LOOKER, depth), scale.games // 10, study.terms.seed)
             how, blue = endings(game, partial(_looking, BotAgent("ours", LOOKER, depth)), scale.sampled, study.terms.seed)
         paper = [f"{100 * known[2]:.0f} %", f"{known[0]:.1f}", f"{known[1]:.1f}"] if known else ["-"] * 3
         tried = min(scale.colourings, knowing.ways)
@@ -223,14 +219,6 @@ def looking_ahead(study: Study) -> Section:
 
 def _looking(agent: BotAgent, state: State) -> dict[int, float]:
     return {agent.choose(state, generator(0)): 1.0}
-
-
-def _against_random(study: Study, game: BaseGame, ours: Agent, games: int) -> list[float]:
-    """Games won of 100, first and second."""
-    other: Agent = PolicyAgent("random", Uniform())
-    seats: Sequence[Any] = ((ours, other), (other, ours))
-    scores = [play_deals(game, pair, games, study.terms.seed).scores for pair in seats]
-    return [100 * float(np.mean(scores[0] > 0)), 100 * float(np.mean(scores[1] < 0))]
 
 
 PAPER = Paper(

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nebel.core.game import Game
+from nebel.core.game import BaseGame
 from nebel.core.registry import load
 from nebel.learn.drive import LEARNERS, METHODS, Yardstick
 from nebel.learn.workers import Alone, hire
 from nebel.match.agents import Agent, PolicyAgent
 from nebel.match.arena import play_deals
-from nebel.policy.table import MadePolicy, Uniform
+from nebel.policy.table import Uniform
 from nebel.report.charts import Axis, lines
 from nebel.report.parts import Figure, Section, Table
 from nebel.search.target import in_rules
@@ -37,10 +37,11 @@ class Plan(NamedTuple):
     workers: str = str(os.cpu_count() or 1)
 
 
-FULL = Plan(45.0, 6, 10_000, {
+USUAL = Plan(45.0, 6, 10_000, {
     "dream": {"hidden": "128-128", "traversals": 2000, "average_steps": 100},
     "mmd-ppo": {"hidden": "128-128", "magnet": 0.3, "mean": 0.98, "settling": 300.0},
 })  # fmt: skip
+FULL = USUAL._replace(seconds=900.0)
 QUICK = Plan(1.0, 2, 200, {
     "dream": {"hidden": "32-32", "traversals": 100, "steps": 10, "baseline_steps": 10, "average_steps": 10},
     "mmd-ppo": {"hidden": "32-32", "critic": "32-32", "boards": 64},
@@ -81,14 +82,13 @@ def learn(task: Task) -> Learned:
         if spent >= plan.seconds * (len(curve) + 1) / plan.marks:
             policy = learner.policy({})
             lost = yardstick.measure(policy).get("exploitability", 0.0) if yardstick else 0.0
-            first, second = (0.0, 0.0) if yardstick else _against_random(game, policy, plan.games, task.seed)
+            first, second = (0.0, 0.0) if yardstick else against_random(game, PolicyAgent("network", policy), plan.games, task.seed)
             curve.append((spent, first, second, lost, learner.metrics[LOSS[task.method]]))
     return Learned(task.method, task.variant, task.limit, learner.iterations, curve)
 
 
-def _against_random(game: Game, policy: MadePolicy, games: int, seed: int) -> tuple[float, float]:
+def against_random(game: BaseGame, ours: Agent, games: int, seed: int) -> tuple[float, float]:
     """Games won of 100, as first and as second player."""
-    ours: Agent = PolicyAgent("network", policy)
     other: Agent = PolicyAgent("random", Uniform())
     first, second = (play_deals(game, seats, games, seed).scores for seats in ((ours, other), (other, ours)))
     return 100 * float(np.mean(first > 0)), 100 * float(np.mean(second < 0))
@@ -96,7 +96,7 @@ def _against_random(game: Game, policy: MadePolicy, games: int, seed: int) -> tu
 
 def learned(study: Any, published: dict[str, Any]) -> Section:
     """`study` is that of the paper: its terms, scale, and the largest limits."""
-    plan, terms = study.terms.choose(QUICK, FULL), study.terms
+    plan, terms = study.terms.choose(QUICK, USUAL, FULL), study.terms
     variants = [variant for variant in study.scale.variants if published[variant]]
     limits = {variant: found[1] for variant in variants if (found := study.largest(variant))}
     tasks = [Task(method, variant, 100, False, plan, terms.seed) for method in plan.settings for variant in variants]
