@@ -66,8 +66,17 @@ def main(argv: list[str] | None = None) -> int:
         say(f"nebel: {error.filename or 'the system'}: {error.strerror or error}", to_error=True)
         return 2
     except MemoryError:
-        say("nebel: out of memory; give less --memory, or take a smaller variant or a sampling method", to_error=True)
-        return 2
+        return _out_of_memory()
+    except RuntimeError as error:
+        if "allocate memory" not in str(error):  # how torch says it
+            raise
+        return _out_of_memory()
+
+
+def _out_of_memory() -> int:
+    less = "give less --memory, --room or --boards, or take a smaller variant or a sampling method"
+    say(f"nebel: out of memory; {less}. The last checkpoint of a run is as it was", to_error=True)
+    return 2
 
 
 def _run(words: list[str]) -> int:
