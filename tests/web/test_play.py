@@ -14,6 +14,7 @@ from websockets.sync.client import ClientConnection
 
 import nebel
 from nebel.core.registry import GAMES
+from nebel.solve.cfr import FullWidth
 from nebel.web import hall
 from nebel.web.setup import Setup
 
@@ -296,6 +297,20 @@ def test_no_other_files(tmp_path: Path, name: str) -> None:
         assert serving.begin("dark_hex:4x3", "person", "runs/mine.nebel")["id"]
     finally:
         serving.stop()
+
+
+def test_policies_are_offered_where_they_fit(local: Local) -> None:
+    def policies(game: str) -> set[str]:
+        return {agent["text"] for agent in local.get("/api/agents", game=game).json() if agent["game"]}
+
+    table = nebel.load_policy(Path(nebel.__file__).parent / "strategies" / "board-4x3.nebel")
+    assert policies(table.game) == policies("dark_hex:4x3") == {"shipped/board-4x3.nebel"}
+    assert policies("dark_hex:5x5") == policies("kuhn") == set()
+    small = FullWidth(nebel.grow(nebel.game("cheat:2")), "cfr+")
+    small.run(1)
+    local.setup.runs.mkdir(exist_ok=True)
+    nebel.save_policy(small.policy({}), local.setup.runs / "small.nebel")
+    assert local.get("/api/agents", game="cheat:3").json()[-1]["about"] == f"a table of moves of {small.policy({}).game}"
 
 
 def test_runs_that_begin_later_bring_their_policies(tmp_path: Path) -> None:

@@ -26,14 +26,14 @@ def adopt(game: BaseGame, policy: TablePolicy, by_likeness: bool = False) -> tup
     if same(game, other):
         return game, policy
     try:
-        larger, recall = _seen(game, other, policy.recall, by_likeness)
+        larger, recall = seen_as(game, other, policy.recall, by_likeness)
     except BadSetting as error:
         raise BadFile(f"this policy was made for {policy.game}, not for {game.string} ({error})") from error
     return larger, replace(policy, game=game.string, fingerprint=game.fingerprint, recall=recall, missing="uniform")
 
 
-def _seen(game: BaseGame, other: BaseGame, recall: str, by_likeness: bool) -> tuple[BaseGame, str]:
-    """The game as the other's players see it, and the name of how they do."""
+def seen_as(game: BaseGame, other: BaseGame, recall: str, by_likeness: bool) -> tuple[BaseGame, str]:
+    """The game as the other's players see it, and the name of how they do; refused where they would not find their way."""
     likens = by_likeness and isinstance(game, Game) and game.liken and game.name == other.name
     try:
         larger, recall = borrow(game, other, recall)

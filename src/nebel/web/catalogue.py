@@ -11,8 +11,10 @@ from typing import Any, Literal
 from fastapi import APIRouter
 from pydantic import BaseModel
 
-from nebel.core.game import Game
+from nebel.core.errors import Problem
+from nebel.core.game import BaseGame, Game
 from nebel.core.registry import GAMES
+from nebel.policy.adopt import seen_as
 from nebel.web.house import Here
 from nebel.web.setup import LOCAL
 from nebel.web.shelf import Held, Shelf
@@ -36,7 +38,7 @@ class GameEntry(BaseModel):
 
 
 class AgentEntry(BaseModel):
-    """`text` is what to give as a player; `game` is set where the agent was made for another game than the one asked for."""
+    """`text` is what to give as a player; of a policy, `game` is the one that it was made for."""
 
     text: str
     about: str
@@ -91,20 +93,28 @@ THINKING = {
 
 def _agents(shelf: Shelf, string: str) -> list[AgentEntry]:
     game = shelf.game(string)
-    held = sorted((held for held in shelf.policies() if _fits(held, game.string)), key=lambda held: held.game != game.string)
-    found = {policy.name: AgentEntry(text=policy.name, about=_kind(policy.kind), game=policy.game) for policy in held}
+    held = [held for held in shelf.policies() if _fits(shelf, held, game)]
+    found = {one.name: AgentEntry(text=one.name, about=_kind(one.kind), game=one.game) for one in held if one.game == game.string}
     if isinstance(game, Game):
         for name, bot in game.bots.items():
             text = f"bot:{name}" if game.string in shelf.own_games else name
             found[text] = AgentEntry(text=text, about=bot.note or "a bot of the game")
         found |= {text: AgentEntry(text=text, about=about) for text, about in THINKING.items()}
-    return [*found.values(), AgentEntry(text="random", about="plays at random")]
+    found["random"] = AgentEntry(text="random", about="plays at random")
+    others = (AgentEntry(text=one.name, about=f"{_kind(one.kind)} of {one.game}", game=one.game) for one in held if one.game != game.string)
+    return [*found.values(), *others]
 
 
 def _kind(kind: str) -> str:
     return {"network": "a network", "networks": "networks, one of them drawn for a game"}.get(kind, "a table of moves")
 
 
-def _fits(held: Held, string: str) -> bool:
-    """Made for this game, or a table of the same family: whether it finds its way here is told when it sits down."""
-    return held.game == string or (held.kind == "policy" and held.game.partition("(")[0] == string.partition("(")[0])
+def _fits(shelf: Shelf, held: Held, game: BaseGame) -> bool:
+    """Made for this game, or a table of one of the same family that finds its way here."""
+    if held.game == game.string or held.kind != "policy" or held.game.partition("(")[0] != game.name:
+        return held.game == game.string
+    try:
+        seen_as(game, shelf.game(held.game), held.recall, by_likeness=True)
+    except Problem:
+        return False
+    return True

@@ -26,8 +26,7 @@ export async function form(context) {
   }
 
   function row(agent, checked) {
-    const foreign = agent.game && agent.game !== game.value.trim() ? ` of ${agent.game}` : "";
-    return el("label", { class: "check" }, el("input", { type: "checkbox", value: agent.text, checked }), el("span", {}, `${agent.text} `, el("small", { text: agent.about + foreign })));
+    return el("label", { class: "check" }, el("input", { type: "checkbox", value: agent.text, checked }), el("span", {}, `${agent.text} `, el("small", { text: agent.about })));
   }
 
   async function list() {
