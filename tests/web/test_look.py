@@ -208,6 +208,9 @@ def test_what_is_refused_says_why(here: Local, folder: Path) -> None:
     worth = here.get("/api/look/values", agent="shipped/board-4x3.nebel", game="dark_hex:4x3").json()
     assert worth["moves"] == {}
     assert "more than 2,000,000 histories" in worth["note"]
+    guess = worth["estimate"]
+    assert guess["mean"] == pytest.approx(2 * 14279 / 67484 - 1, abs=2 * guess["error"])  # as the exact solution has it
+    assert guess["games"] > 100
 
 
 def test_boards_of_large_games(here: Local) -> None:

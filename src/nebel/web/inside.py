@@ -228,6 +228,6 @@ def _values(game: BaseGame, policy: Policy) -> Values:
 
     most = TREE if isinstance(game, Game) else PLAIN_TREE
     if not measure(game, most).complete:
-        raise TooLarge(f"{game.string} has more than {most:,} histories: too many for exact values")
+        raise TooLarge(f"{game.string} has more than {most:,} histories")
     tree = grow(game, policy.recall, most)
     return Values(tree, policy.on_tree(tree).strategies)

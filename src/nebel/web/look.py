@@ -87,11 +87,12 @@ async def way(asked: Question, house: Here) -> list[str]:
     return await _ask(house, asked, lambda subject, now: [after for after, _ in shown.decisions(now, to_move(now))])
 
 
-@router.get("/values", summary="What each move is worth when both go on by the strategy, where that can be computed")
+@router.get("/values", summary="What each move is worth when both go on by the strategy; where that is not known, an estimate of the state")
 async def values(asked: Question, house: Here) -> dict[str, Any]:
     def worth(subject: Subject, now: State) -> dict[str, Any]:
         to_move(now)
-        return shown.worth(house.study, subject, now)
+        known = shown.worth(house.study, subject, now)
+        return known | {"estimate": shown.estimate(subject, now) if known["value"] is None else None}
 
     return await _ask(house, asked, worth)
 

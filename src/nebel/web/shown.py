@@ -10,6 +10,7 @@ from nebel.core.game import CHANCE
 from nebel.core.state import State
 from nebel.games.geister import SETUP
 from nebel.geister.belief import ERROR, believe, board_of
+from nebel.match import losses
 from nebel.match.agents import Agent
 from nebel.match.secrets import hidden_cells, pieces, secret
 from nebel.policy.listing import named, to_move
@@ -18,6 +19,8 @@ from nebel.web.inside import CHANCE_ALONE, POLICY, SEARCH, Pasts, Study, Subject
 
 MOST_SECRETS = 40
 """Listed, the likeliest first."""
+PLAYED_ON = 4000
+"""Moves that are made for an estimate."""
 STONES, RED = "#3d5a80", "#c0392b"
 
 BY = {
@@ -66,9 +69,18 @@ def worth(study: Study, subject: Subject, state: State) -> dict[str, Any]:
     try:
         found = study.values(subject).at(state)
     except Problem as problem:
-        return {"value": None, "moves": {}, "note": f"No values: {problem}."}
+        return {"value": None, "moves": {}, "note": f"No exact values: {problem}."}
     note = "" if found.met else "The strategy of the other player never leads here: histories count by chance alone."
     return {"value": found.value, "moves": named(state.game, found.moves), "note": note}
+
+
+def estimate(subject: Subject, state: State) -> dict[str, Any] | None:
+    """What the state is worth where that is not known: by games played on, as many for all states that the player cannot tell apart."""
+    try:
+        guess = None if subject.policy is None else losses.worth(subject.policy, pasts(subject, state).games, PLAYED_ON)
+    except Problem:
+        return None
+    return None if guess is None else guess._asdict()
 
 
 def belief(subject: Subject, state: State, truth: State | None = None) -> dict[str, Any]:

@@ -20,7 +20,7 @@ export async function table(host, [id, key, ...rest], context) {
   const shared = seats.length === 2;
   const latest = new Map(); // seat -> its newest position
   let shown = shared ? null : 0; // which of `seats` is looked at; null: the curtain is down
-  let browsing = null, revealed = null, down = false;
+  let browsing = null, revealed = null, down = false, patience = null;
 
   const status = el("p", { class: "status", role: "status" });
   const head = el("div", { class: "table-head" });
@@ -72,6 +72,9 @@ export async function table(host, [id, key, ...rest], context) {
     const past = browsing;
     host.firstChild.classList.toggle("yours", now.yours);
     status.textContent = past ? `After ${past.events.length} of ${now.events.length} events.` : statusText(now);
+    clearTimeout(patience);
+    if (!past && !down && !now.over && !now.yours && now.players[1 - now.seat] !== "person")
+      patience = setTimeout(() => (status.textContent = `${now.players[1 - now.seat]} is still thinking. (A search is compiled the first time, which takes a while.)`), 4000);
     if (now.placing && !past) stage.replaceChildren(placing(now, (move) => act({ do: "move", move })));
     else {
       if (stage.firstChild !== board.element) stage.replaceChildren(board.element);
@@ -212,5 +215,5 @@ export async function table(host, [id, key, ...rest], context) {
   }
   arrive().catch(complain);
 
-  return { leave: () => sockets.forEach((socket) => socket.close()) };
+  return { leave: () => (clearTimeout(patience), sockets.forEach((socket) => socket.close())) };
 }

@@ -93,16 +93,23 @@ function strategy(host, agent, game, context) {
     const list = el("div", {}, bars(game, now.moves, null, { choose: play }));
     const value = el("p", { class: "note", role: "status", text: "Values are computed …" });
     const hidden = el("div", {}, waiting("What may be hidden is worked out …"));
+    get("/look/belief", asked({ after })).then((known) => current() && hidden.replaceChildren(belief(known, game, seatName(game, 1 - now.player))))
+      .catch((error) => hidden.replaceChildren(waiting(error.message)));
     get("/look/values", asked({ after })).then((worth) => {
       if (!current()) return;
       list.replaceChildren(bars(game, now.moves, worth, { choose: play }));
-      value.textContent = [worth.value === null ? "" : `Worth ${signed(worth.value)} to ${name} when both go on by this strategy.`, worth.note].join(" ").trim();
+      value.textContent = [valued(worth, name), worth.note].join(" ").trim();
     }).catch((error) => (value.textContent = error.message));
-    get("/look/belief", asked({ after })).then((known) => current() && hidden.replaceChildren(belief(known, game, seatName(game, 1 - now.player))))
-      .catch((error) => hidden.replaceChildren(waiting(error.message)));
     return el("div", { class: "look" },
       el("div", { class: "stack" }, path(now, after), el("section", { class: "card" }, el("h2", { text: `What ${name} plays` }), board.element), onward),
       el("div", { class: "stack" }, el("section", { class: "card" }, el("h2", { text: "Moves" }), now.note ? el("p", { class: "note", text: now.note }) : null, list, value, reach(now, name)), hidden));
+  }
+
+  function valued({ value, estimate }, name) {
+    if (value !== null) return `Worth ${signed(value)} to ${name} when both go on by this strategy.`;
+    if (!estimate) return "";
+    const { mean, error, games } = estimate;
+    return `Worth about ${signed(mean)} ± ${error ? error.toFixed(3) : "?"} to ${name} when both go on by this strategy: an estimate by ${games.toLocaleString("en")} games, with its 95 % interval.`;
   }
 
   function reach(now, name) {
