@@ -233,15 +233,19 @@ def test_ghosts_are_dragged_by_touch(browser: Any, server: Serving) -> None:
 
 
 def test_phone(browser: Any, server: Serving) -> None:
-    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, base_url=server.url)
+    context = browser.new_context(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True, base_url=server.url)
     page = context.new_page()
     begin(page, "dark_hex", "random")
+    assert page.locator("#tabs").evaluate("tabs => tabs.scrollWidth <= tabs.clientWidth")
     page.locator('[data-cell="b2"]').tap()
     page.locator(".table.yours .events li").first.wait_for()
     for address in (page.url, "/", "/api"):
         page.goto(address)
         page.locator("main h1").first.wait_for()
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    begin(page, "goofspiel", "random", cards="30")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert page.locator(".picture svg").bounding_box()["width"] > 600  # moved aside rather than too small to hit
     context.close()
 
 

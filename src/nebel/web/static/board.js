@@ -24,6 +24,7 @@ export function makeBoard({ play, refuse = () => {} }) {
     parts = new Set();
     const focused = document.activeElement?.closest?.(".picture") === frame ? document.activeElement.dataset.cell : null;
     const image = picture(svg);
+    image.style.minWidth = `${image.viewBox.baseVal.width / 2}px`; // smaller, cells could not be hit: then it is moved aside
     image.setAttribute("role", "group");
     image.setAttribute("aria-label", label);
     frame.replaceChildren(image);
