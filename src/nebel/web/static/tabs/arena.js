@@ -22,7 +22,7 @@ export async function show(host, path, context) {
 function listed(matches, context) {
   if (!matches.length) return [el("p", { class: "note", text: "No match yet. Choose a game and who plays: every agent meets every other, half of the games in each seat, and all pairs get the same luck." })];
   return matches.map((one) => {
-    const when = new Date(1000 * one.began).toLocaleTimeString([], { timeStyle: "short" });
+    const when = new Date(1000 * one.began).toLocaleString([], { dateStyle: "short", timeStyle: "short" });
     const stage = one.stage === "playing" ? `${Math.round(100 * one.share)} %` : one.stage;
     return el("button", { type: "button", class: "card quick", onclick: () => context.go(one.id) },
       el("strong", { text: `${named(one.game)} ${variant(one.game)}` }), el("span", { text: one.agents.join(", ") }),
