@@ -6,9 +6,9 @@ Schulman, Wolski, Dhariwal, Radford, Klimov. Proximal Policy Optimization Algori
 Rudolph and others. Reevaluating Policy Gradient Methods for Imperfect-Information Games. 2025, for how well this does
 
 Where it departs: decisions in the same information state are one, with the mean of their gains; the critic sees what both players know;
-advantages are measured in units of their own size, so that one strength of the magnets serves all games; there are two of them, even play
-and the mean of one's own past weights, which is the policy that is kept; rate and evenness weaken, and damping grows, by the root of time,
-without an end that has to be known.
+advantages are measured in units of the largest size that they had, so that one strength of the magnets serves all games (in units of what
+they are now, play that is settled would be drawn to nothing); there are two of them, even play and the mean of one's own past weights,
+which is the policy that is kept; rate and evenness weaken, and damping grows, by the root of time, without an end that has to be known.
 """
 
 from __future__ import annotations
@@ -32,6 +32,9 @@ from nebel.learn.traverse import NOBODY, OVER, Decisions, Floats, Longs, Reals
 from nebel.learn.workers import Workers
 from nebel.policy.net import NetPolicy, encoding_of
 
+LEAST = 0.2
+"""What was not foreseen of a move counts as if the move were made at least so often."""
+
 
 @dataclass(frozen=True)
 class MmdPpoSettings(Settings):
@@ -41,8 +44,8 @@ class MmdPpoSettings(Settings):
     plies: int = setting(32, "decisions on each of them, in an iteration", low=1)
     hidden: str = setting("128-128", "the policy: sizes of hidden layers, or such as conv:16-32/64-64")
     critic: str = setting("128-128", "sizes of the critic's hidden layers")
-    rates: str = setting("positions", "what the critic rates: positions, or moves, so that all of them are learned from instead of the"
-                         " one that was made", choices=("positions", "moves"))  # fmt: skip
+    rates: str = setting("positions", "what the critic rates: positions (policy gradient), or moves, so that all of them are learned"
+                         " from, and those alike that are seldom made (replicator dynamics)", choices=("positions", "moves"))  # fmt: skip
     rate: float = setting(1e-3, "of Adam at the beginning", low=1e-8, high=1.0)
     batch: int = setting(2048, "decisions in a step of gradient descent", low=1)
     epochs: int = setting(1, "times that an iteration's decisions are gone through", low=1)
@@ -83,6 +86,13 @@ def look_back(d: Decisions, worth: Any, ahead: Any, trace: float, target: Any, s
         else:
             target[r] = (1.0 - trace) * worth[then] + trace * target[then]
         surprise[r] = target[r] - worth[r]
+
+
+def centred(gains: Reals, legal: Any) -> Reals:
+    """Over the mean of the legal moves; 0 of the others. Then all moves learn alike, however seldom they are made (replicator dynamics)."""
+    gains = gains * legal
+    found: Reals = legal * (gains - (gains.sum(axis=1) / legal.sum(axis=1))[:, None])
+    return found
 
 
 class Logits(Plain):
@@ -142,7 +152,7 @@ class MmdPpo:
         played = time.perf_counter()
         self._scale = self._scale or float(np.abs(d.score[d.then == OVER]).max(initial=1e-9))
         own = np.flatnonzero(~np.isin(d.player, list(self.rivals)))
-        lesson = self._lesson(found, own)
+        lesson = self._lesson(found, own, weaker)
         for net in (self._policy, self._critic):
             net.pace(s.rate * weaker)
         steps = s.epochs * max(1, len(own) // s.batch)
@@ -161,7 +171,7 @@ class MmdPpo:
             "nodes_per_second": len(d.move) / (played - begun), "sampling_share": (played - begun) / (time.perf_counter() - begun),
         }  # fmt: skip
 
-    def _lesson(self, found: Segment, own: Longs) -> Lesson:
+    def _lesson(self, found: Segment, own: Longs, weaker: float) -> Lesson:
         d, ahead, size, s = found.decisions, found.ahead, self.games.size, self.settings
         table, at = d.table(), np.arange(len(d.move))
         rated, after = self._critic(table), self._critic(ahead)[:, 0].astype(float)
@@ -169,21 +179,24 @@ class MmdPpo:
             worth, turn = np.sum(d.share * rated, axis=1).astype(float), ahead[:, -1:] == 1
             mover = np.where(turn, ahead[:, size : size + self._told], ahead[:, : self._told])
             after = np.sum(shares_of_logits(self._policy(mover), found.legal) * self._critic(ahead), axis=1)
-            gains = d.share * (rated - worth[:, None])
+            gains, odds = rated.astype(float), np.maximum(d.share[at, d.move], LEAST)
         else:
-            worth, gains = rated[:, 0].astype(float), np.zeros(d.legal.shape)
+            worth, gains, odds = rated[:, 0].astype(float), np.zeros(d.legal.shape), np.ones(len(at))
         target, surprise = np.zeros(len(worth)), np.zeros(len(worth))
         look_back(d._replace(score=d.score / self._scale), worth, after, s.trace, target, surprise)
-        gains[at, d.move] += target - rated[at, d.move] if s.rates == "moves" else surprise  # what the critic did not say of it
+        gains[at, d.move] += (target - gains[at, d.move] if s.rates == "moves" else surprise) / odds  # what the critic did not say of it
         gains *= np.where(d.player == 0, 1.0, -1.0)[:, None]
         off = float(np.sqrt(np.mean(surprise[own] ** 2))) if len(own) else 0.0
-        self._size = off if not self.iterations else 0.9 * self._size + 0.1 * off
+        self._size = max(self._size, off)
         rows = d.rows(own, self._told)
         groups = group(row_keys(rows), gains[own] / max(self._size, 1e-9))
         one = own[groups.first]
+        legal, share, mean = d.legal[one], d.share[one], groups.mean
+        if s.rates == "moves":
+            mean = centred(mean - s.even * weaker * np.log(np.maximum(share, 1e-9)), legal)
         return Lesson(
-            table[own], target[own].astype(np.float32), off, groups.key, rows[groups.first], d.legal[one], d.share[one],
-            groups.mean.astype(np.float32), (groups.size / groups.size.mean()).astype(np.float32),
+            table[own], target[own].astype(np.float32), off, groups.key, rows[groups.first], legal, share,
+            mean.astype(np.float32), (groups.size / groups.size.mean()).astype(np.float32),
         )  # fmt: skip
 
     def _learn(self, moves: Longs, lesson: Lesson, at: Any, critics: Any, *, weaker: float) -> tuple[float, ...]:
@@ -199,7 +212,8 @@ class MmdPpo:
         spread = -torch.sum(now * logs, 1)
         drift = torch.sum(now * (logs - before), 1)
         pulled = torch.sum(now * (logs - magnet), 1)
-        loss = torch.mean(weight * (s.damp / weaker * drift + s.magnet * pulled - s.even * weaker * spread - better))
+        even = s.even * weaker * spread if s.rates == "positions" else 0.0  # of moves it is part of their gains
+        loss = torch.mean(weight * (s.damp / weaker * drift + s.magnet * pulled - even - better))
         lost = self._policy.descend(loss, s.limit)
         said = self._critic.net(torch.from_numpy(lesson.table[critics]))
         which = torch.from_numpy(moves[critics])[:, None] if s.rates == "moves" else torch.zeros((len(critics), 1), dtype=torch.int64)

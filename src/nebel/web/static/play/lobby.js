@@ -6,7 +6,7 @@ import { seatName, short, title } from "./phrases.js";
 import { games as heldGames, holdSeats } from "./seats.js";
 
 const QUICK = [
-  { game: "dark_hex(rows=4,cols=3)", agent: "shipped/board-4x3.nebel", about: "4 × 3, against the exact solution" },
+  { game: "dark_hex(rows=4,cols=3)", agent: "shipped/board-4x3.nebel", about: "4 × 3, against nearly perfect play" },
   { game: "leduc", agent: "oos:1s", about: "against a search that thinks for a second" },
   { game: "geister(setup=chosen)", agent: "purple:4", about: "you choose the colours, against Purple" },
   { game: "geister", agent: "shipped/geister.nebel", about: "colours are dealt, against a network" },
