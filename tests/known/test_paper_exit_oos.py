@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nebel.papers.exit_oos import PAPER, PUBLISHED
-from nebel.papers.exit_oos_study import KEPT, LARGE, SETTINGS, SMALL, Plan, Scale, Study, won
+from nebel.papers.exit_oos_study import KEPT, LARGE, SETTINGS, SMALL, Plan, Scale, Study
 from nebel.papers.paper import Terms, compute
 from nebel.report.parts import Table
 
@@ -39,7 +39,7 @@ def test_networks_are_kept_at_their_ages() -> None:
     assert ages[-1].iterations > 2
     assert study.trained(SMALL) is ages
     result = study.match(SMALL, study.network(ages[0]), study.network(ages[0]), 50)
-    assert won(result) == 0.5
+    assert result.points == 0.5
     study.close()
 
 
