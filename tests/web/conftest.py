@@ -31,7 +31,9 @@ class Serving:
     def __init__(self, folder: Path, *flags: str) -> None:
         self.runs = folder
         command = [sys.executable, "-m", "nebel", "serve", "--port", "0", "--runs", str(folder), *flags]
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it is ignored, and would be by the server
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=dict(os.environ))
+        signal.signal(signal.SIGINT, before)
         assert self.process.stdout is not None
         self.said = self.process.stdout.readline().strip()
         self.url = self.said.removeprefix("Open the page: ")
