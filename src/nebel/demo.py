@@ -13,7 +13,7 @@ from nebel.papers.paper import Terms, compute
 from nebel.web.setup import PORT
 
 NEXT = (
-    "paper dark_hex                                             all of it at full size, ten minutes",
+    "paper dark_hex                                             all of it at full size, ten minutes or more",
     "solve dark_hex:4x3 --with double-oracle --out hex.nebel    the solution as a policy, with its certificate",
     "verify hex.nebel.certificate.json                          the certificate checked on its own",
     "play dark_hex:4x3 --against hex.nebel                      you against the solution",
