@@ -131,7 +131,7 @@ class Tower(nn.Module):
             height, width = (height + 2 * padding - kernel + 1) // pool, (width + 2 * padding - kernel + 1) // pool
             channels, rest = made, (size or rest) if rest else 0
             if not height * width:
-                raise BadSetting(f"a board of {self.board} cells is too small for this network; write layers such as 128-64")
+                raise BadSetting("the board is too small for this network; write layers such as 128-64")
         size = channels * height * width + rest if self.board else inputs
         for i, made in enumerate(shape.dense):
             stages.append(Stage(None, nn.Linear(size, made), "relu", shape.skip and i > 0 and made == size))
