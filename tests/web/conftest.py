@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import shutil
 import signal
@@ -95,6 +96,13 @@ def local(tmp_path: Path) -> Iterator[Local]:
     serving = Local(Setup(runs=tmp_path))
     yield serving
     serving.stop()
+
+
+def run_in(folder: Path, rows: list[dict[str, float]], **facts: Any) -> None:
+    """A run on disk with these metrics."""
+    folder.mkdir(parents=True)
+    (folder / "run.json").write_text(json.dumps({"game": "leduc", "method": "cfr+", "seed": 1, **facts}))
+    (folder / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 @pytest.fixture(scope="session")

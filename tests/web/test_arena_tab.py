@@ -1,8 +1,7 @@
-"""Matches begun on the page, and runs looked at."""
+"""Matches and runs, as the server tells them."""
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from nebel.match.agents import read_all
 from nebel.match.arena import play_pair
 from nebel.web.setup import Setup
 
-from .conftest import Local, Serving
+from .conftest import Local, run_in
 
 
 def finished(local: Local, id: str, seconds: float = 300) -> dict[str, Any]:
@@ -106,12 +105,6 @@ def test_matches_that_cannot_be_are_refused_with_a_reason(local: Local) -> None:
     assert local.get("/api/arena").json() == []
 
 
-def run_in(folder: Path, rows: list[dict[str, float]], **facts: Any) -> None:
-    folder.mkdir(parents=True)
-    (folder / "run.json").write_text(json.dumps({"game": "leduc", "method": "cfr+", "seed": 1, **facts}))
-    (folder / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-
-
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
     run_in(tmp_path / "one", [{"iterations": n, "seconds": n / 10, "exploitability": 1 / n} for n in range(1, 2001)])
@@ -120,17 +113,18 @@ def runs(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_runs_are_listed_and_drawn(runs: Path, local: Local) -> None:
+def test_runs_are_listed_and_told(runs: Path, local: Local) -> None:
     listed = local.get("/api/runs").json()
     assert {(run["name"], run["method"], run["seed"]) for run in listed["runs"]} == {("one", "cfr+", 1), ("deep/two", "mccfr", 3)}
     assert listed["reports"] == ["cheat.html"]
-    both = local.get("/api/runs/curves", run=["one", "deep/two"], y="exploitability", log_y=True).json()
+    both = local.get("/api/runs/curves", run=["one", "deep/two"], y="exploitability").json()
     assert both["points"] == {"one": 2000, "deep/two": 3}
     assert both["latest"]["deep/two"] == {"iterations": 4, "exploitability": 0.5}
-    assert both["svg"].count("<polyline") == 2
-    assert "deep/two: exploitability 0.5 at iterations 4" in both["svg"]
+    assert both["curves"]["deep/two"] == {"x": [1, 2, 4], "y": [2, 1, 0.5]}
+    thinned = both["curves"]["one"]
+    assert (len(thinned["x"]), thinned["x"][-1], thinned["y"][-1]) == (1000, 2000, 0.0005)
     again = local.get("/api/runs/curves", run=["one", "deep/two"], y="exploitability", since=both["stamp"]).json()
-    assert again["svg"] is None
+    assert again["curves"] is None
     with (runs / "one" / "metrics.jsonl").open("a") as file:
         file.write('{"iterations": 2001, "exploitability": 0.0001}\n{"iterations": 2002, "expl')
     later = local.get("/api/runs/curves", run=["one"], y="exploitability", since=both["stamp"]).json()
@@ -149,48 +143,3 @@ def test_nothing_outside_the_folder_of_runs_is_read(runs: Path, local: Local) ->
     assert "1 to 6 runs" in local.get("/api/runs/curves", run=["one"] * 7, y="loss").json()["error"]
     report = local.get("/api/runs/report", name="cheat.html")
     assert report.headers["content-security-policy"].startswith("sandbox; default-src 'none'")
-
-
-def test_a_match_fills_its_table_in_the_browser(page: Any) -> None:
-    page.goto("/#/arena")
-    with page.expect_response("**/api/agents?game=kuhn"):
-        page.get_by_label("Game", exact=True).fill("kuhn")
-        page.get_by_label("Game", exact=True).dispatch_event("change")
-    page.locator(".agents .check", has_text="belief:1k").wait_for()
-    page.locator('.agents input[value="belief:1k"]').uncheck()
-    for agent in ("oos:50", "ismcts:50"):
-        page.get_by_label("Another agent").fill(agent)
-        page.get_by_role("button", name="Add").click()
-    page.get_by_label("Games a pair").fill("40")
-    page.get_by_role("button", name="Start").click()
-    page.locator(".cross td.filled").first.wait_for(timeout=240_000)
-    page.get_by_text("finished").wait_for(timeout=240_000)
-    assert page.locator(".cross td.filled").count() == 6
-    assert page.locator(".elo tbody tr").count() == 3
-    address = page.url
-    page.goto("/#/arena")
-    page.locator("button.card", has_text="oos:50").first.click()
-    page.locator(".cross td.filled").first.wait_for()
-    assert page.url == address
-    page.set_viewport_size({"width": 390, "height": 844})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-
-
-def test_curves_grow_in_the_browser(page: Any, server: Serving) -> None:
-    run_in(server.runs / "a, b & 100%", [{"iterations": 1, "exploitability": 1.0}])
-    folder = server.runs / "curve"
-    run_in(folder, [{"iterations": n, "exploitability": 1 / n} for n in range(1, 20)])
-    (server.runs / "paper.html").write_text("<title>t</title><h1>A report</h1>")
-    page.goto("/#/runs/curve")
-    page.locator(".chart polyline").wait_for()
-    page.get_by_text("curve: 19 points").wait_for()
-    with (folder / "metrics.jsonl").open("a") as file:
-        file.write('{"iterations": 30, "exploitability": 0.01}\n')
-    page.get_by_text("curve: 20 points").wait_for()
-    page.get_by_label("a, b & 100%").check()
-    page.get_by_text("a, b & 100%: 1 points").wait_for()
-    page.reload()
-    page.get_by_text("a, b & 100%: 1 points").wait_for()
-    assert page.get_by_label("curve").is_checked()
-    page.get_by_role("link", name="paper.html").click()
-    page.frame_locator("iframe.report").get_by_role("heading", name="A report").wait_for()

@@ -12,14 +12,14 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 import nebel
-from nebel.web import arena, build, catalogue, look, play, review, runs
+from nebel.web import arena, build, bundle, catalogue, look, play, review, runs
 from nebel.web.guard import Guard
 from nebel.web.house import House
 from nebel.web.refusal import explain
 from nebel.web.setup import Setup
 
 STATIC = Path(__file__).parent / "static"
-ROUTERS = (catalogue.router, play.router, look.router, review.router, build.router, arena.router, runs.router)
+ROUTERS = (catalogue.router, play.router, look.router, review.router, build.router, arena.router, runs.router, bundle.router)
 """One a part of the page."""
 
 

@@ -1,4 +1,4 @@
-"""Runs on disk: what there is, curves of their metrics while they go on, and reports."""
+"""Runs on disk: what there is, their metrics while they go on, and reports."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from fastapi.responses import HTMLResponse
 from pydantic import BaseModel
 
 from nebel.core.errors import BadSetting
-from nebel.report.charts import Axis, lines
 from nebel.web.house import Here
 from nebel.web.refusal import Refusal
 
@@ -23,8 +22,8 @@ router = APIRouter(prefix="/api/runs", tags=["runs"])
 METRICS = "metrics.jsonl"
 MOST_RUNS, MOST_REPORTS, DEEPEST = 500, 200, 5
 MOST_BYTES, TAIL = 32 << 20, 1 << 16
-MOST_POINTS = 600
-"""Of a curve as it is drawn."""
+MOST_POINTS = 1000
+"""Of a curve as it is told."""
 OVERLAID = 6
 REPORT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
 """A report is somebody's file: it may look as it likes, and do nothing."""
@@ -48,11 +47,21 @@ class Listed(BaseModel):
     reports: list[str]
 
 
+class Curve(BaseModel):
+    """Points of a run in the order of its lines; of very many, some, the last one among them."""
+
+    x: list[float]
+    y: list[float]
+
+
 class Curves(BaseModel):
-    """`stamp` tells this state of the files: given back as `since`, an unchanged chart is not drawn again and `svg` is None."""
+    """By the names of runs. `points` counts all of them, told or not.
+
+    `stamp` tells this state of the files: given back as `since`, files that have not changed are not told again and `curves` is None.
+    """
 
     stamp: str
-    svg: str | None
+    curves: dict[str, Curve] | None
     points: dict[str, int]
     latest: dict[str, dict[str, float]]
 
@@ -123,32 +132,28 @@ def _inside(root: Path, name: str, file: str) -> Path:
     return path
 
 
-def _curves(root: Path, names: list[str], x: str, y: str, log: tuple[bool, bool], since: str) -> Curves:
+def _curves(root: Path, names: list[str], x: str, y: str, since: str) -> Curves:
     if not 1 <= len(names) <= OVERLAID:
         raise BadSetting(f"a chart shows 1 to {OVERLAID} runs, not {len(names)}")
     files = {name: _inside(root, name, METRICS) for name in names}
     stamp = " ".join(f"{file.stat().st_mtime_ns:x}.{file.stat().st_size:x}" for file in files.values())
     if stamp == since:
-        return Curves(stamp=stamp, svg=None, points={}, latest={})
+        return Curves(stamp=stamp, curves=None, points={}, latest={})
     rows = {name: _rows(file, MOST_BYTES) for name, file in files.items()}
     series = {name: [(row[x], row[y]) for row in told if x in row and y in row] for name, told in rows.items()}
     if not any(series.values()):
         raise BadSetting(f"no line of {' or '.join(names)} tells both {x[:40]!r} and {y[:40]!r}")
-    for axis, metric, place in ((log[0], x, 0), (log[1], y, 1)):
-        if axis and not any(point[place] > 0 for points in series.values() for point in points):
-            raise BadSetting(f"{metric} is never above 0: a logarithmic axis does not show it; take a linear one")
-    drawn = {name: _thinned(points) for name, points in series.items()}
+    curves = {name: _curve(points) for name, points in series.items()}
     latest: dict[str, dict[str, float]] = {}
     for name, told in rows.items():
         latest[name] = {metric: value for row in told for metric, value in row.items()}
-    svg = lines(f"{y} by {x}", drawn, Axis(x, log[0]), Axis(y, log[1]), hints=True)
-    return Curves(stamp=stamp, svg=svg, points={name: len(points) for name, points in series.items()}, latest=latest)
+    return Curves(stamp=stamp, curves=curves, points={name: len(points) for name, points in series.items()}, latest=latest)
 
 
-def _thinned(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Some of many, the last one among them."""
+def _curve(points: list[tuple[float, float]]) -> Curve:
     step = max(1, math.ceil(len(points) / MOST_POINTS))
-    return points[::-1][::step][::-1]
+    told = points[::-step][::-1]
+    return Curve(x=[point[0] for point in told], y=[point[1] for point in told])
 
 
 @router.get("", summary="Runs and reports in the folder of runs, the latest first")
@@ -156,17 +161,15 @@ async def listed(house: Here) -> Listed:
     return await house.loaders.run(_listed, house.setup.runs)
 
 
-@router.get("/curves", summary="A metric of some runs as a chart")
+@router.get("/curves", summary="A metric of some runs over another")
 async def curves(
     house: Here,
     run: Annotated[list[str], Query(max_length=100)],
     y: Name,
     x: Name = "iterations",
-    log_x: bool = False,
-    log_y: bool = False,
     since: Annotated[str, Query(max_length=1000)] = "",
 ) -> Curves:
-    return await house.loaders.run(_curves, house.setup.runs, run, x, y, (log_x, log_y), since)
+    return await house.loaders.run(_curves, house.setup.runs, run, x, y, since)
 
 
 @router.get("/report", summary="A report, as it was written", response_class=HTMLResponse)

@@ -1,6 +1,8 @@
 // Runs: #/runs/NAME,NAME/METRIC shows curves of runs as they go on; #/runs/report/NAME is a report.
 import { get } from "../api.js";
-import { el, field, picture, select } from "../dom.js";
+import { chart } from "../chart.js";
+import { figure, nothing } from "../curves.js";
+import { el, field, select } from "../dom.js";
 
 export const name = "runs";
 export const title = "Runs";
@@ -29,7 +31,7 @@ function curves(host, runs, papers, path, context) {
   const metrics = () => [...new Set(chosen.flatMap((one) => run(one).metrics))];
   const y = select([], ""), x = select([], "");
   const logX = el("input", { type: "checkbox" }), logY = el("input", { type: "checkbox" });
-  const chart = el("div", { class: "chart" });
+  const plot = chart("The curves", { zooms: true });
   const status = el("p", { class: "note", role: "status" });
   const latest = el("div", { class: "wide" });
   const list = el("div", { class: "agents" }, ...runs.map((one) => {
@@ -63,28 +65,36 @@ function curves(host, runs, papers, path, context) {
     clearTimeout(timer);
     const mine = ++turn;
     if (!chosen.length) {
-      chart.replaceChildren();
-      latest.replaceChildren();
-      status.textContent = "Choose a run; several are drawn over each other.";
+      empty("Choose a run; several are drawn over each other.");
       return;
     }
     try {
-      const query = new URLSearchParams([...chosen.map((one) => ["run", one]), ["y", y.value], ["x", x.value], ["log_x", logX.checked], ["log_y", logY.checked], ["since", stamp]]);
+      const query = new URLSearchParams([...chosen.map((one) => ["run", one]), ["y", y.value], ["x", x.value], ["since", stamp]]);
       const found = await get(`/runs/curves?${query}`);
       if (mine !== turn || left) return;
-      stamp = found.stamp;
-      if (found.svg) {
-        chart.replaceChildren(picture(found.svg));
-        latest.replaceChildren(values(found));
-        status.textContent = Object.entries(found.points).map(([one, points]) => `${one}: ${points.toLocaleString()} points`).join(" · ");
-      }
+      if (found.curves) await fill(found);
+      if (mine === turn) stamp = found.stamp;
     } catch (error) {
       if (mine !== turn || left) return;
-      chart.replaceChildren();
-      latest.replaceChildren();
-      status.textContent = error.message;
+      empty(error.message);
     }
-    timer = setTimeout(ask, EVERY);
+    if (mine === turn && !left) timer = setTimeout(ask, EVERY);
+  }
+
+  async function fill(found) {
+    const axes = { x: x.value, y: y.value, logX: logX.checked, logY: logY.checked };
+    const why = nothing(found.curves, axes);
+    if (why) throw new Error(why);
+    latest.replaceChildren(values(found));
+    status.textContent = Object.entries(found.points).map(([one, points]) => `${one}: ${points.toLocaleString()} points`).join(" · ");
+    plot.element.hidden = false;
+    await plot.draw(figure(found.curves, axes));
+  }
+
+  function empty(why) {
+    plot.element.hidden = true;
+    latest.replaceChildren();
+    status.textContent = why;
   }
 
   function values(found) {
@@ -99,7 +109,7 @@ function curves(host, runs, papers, path, context) {
     el("section", { class: "card stack" },
       el("div", { class: "row axes" }, field("Up", y), field("Across", x),
         el("label", { class: "check" }, logY, el("span", { text: "log up" })), el("label", { class: "check" }, logX, el("span", { text: "log across" }))),
-      chart, status, latest)));
+      plot.element, status, latest)));
   offer(path[1] ?? "", "");
   logY.checked = y.value === "exploitability";
   ask();
@@ -107,6 +117,7 @@ function curves(host, runs, papers, path, context) {
     leave() {
       left = true;
       clearTimeout(timer);
+      plot.leave();
     },
   };
 }
