@@ -157,6 +157,19 @@ def test_a_person_elsewhere(page: Any, browser: Any, server: Serving) -> None:
     other.context.close()
 
 
+def test_an_agent_by_name_stays_when_options_change(page: Any) -> None:
+    page.goto("/")
+    choice = page.get_by_label("Which one")
+    choice.locator('option[value="random"]').wait_for(state="attached")
+    choice.select_option("")
+    page.get_by_label("Agent", exact=True).fill("ismcts:7")
+    with page.expect_response("**/api/agents?**"):
+        page.get_by_label("rows", exact=True).fill("3")
+        page.get_by_label("rows", exact=True).dispatch_event("change")
+    page.get_by_role("button", name="Begin").click()
+    page.locator(".who", has_text="ismcts:7").wait_for()
+
+
 def test_illegal_moves_are_explained(page: Any) -> None:
     begin(page, "dark_hex", "random")
     page.locator('[data-cell="b2"]').click()
@@ -226,6 +239,7 @@ def test_ghosts_are_dragged_by_touch(browser: Any, server: Serving) -> None:
     page.locator('[data-letter="H"]').scroll_into_view_if_needed()
     drag('[data-letter="A"]', '[data-letter="H"]')
     page.get_by_role("button", name="Ready: red are AEFG").tap()
+    page.locator(".table.yours .moves button").first.wait_for()  # the board of the placing is gone
     page.locator('.table.yours [data-cell="b2"]').scroll_into_view_if_needed()
     drag('[data-cell="b2"]', '[data-cell="b3"]')
     page.locator(".events").get_by_text("b2 → b3").wait_for()

@@ -131,6 +131,16 @@ def test_what_cannot_be_is_refused_with_a_reason(local: Local) -> None:
     assert "classic game alone" in abrupt["why"]
 
 
+def test_the_size_is_told_even_if_it_is_the_usual_one(page: Any) -> None:
+    page.goto("/#/build")
+    page.get_by_label("Columns").fill("3")
+    page.get_by_role("button", name="Begin").click()
+    page.get_by_role("heading", name="Dark Hex 3 × 3 · Black").wait_for()
+    with page.expect_download() as caught:
+        page.get_by_role("button", name="Work (.build.json)").click()
+    assert caught.value.suggested_filename == "black-3x3.build.json"
+
+
 def test_a_strategy_in_the_browser(page: Any) -> None:
     page.goto("/#/build")
     page.get_by_label("Rows").fill("2")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,14 @@ def chart(page: Any, what: str) -> Any:
     return page.locator(".plot").first.evaluate(f"chart => chart.{what}")
 
 
+def until(page: Any, what: str, seconds: float = 10) -> None:
+    """Wait for it; the page's policy does not let Playwright wait for it in the page."""
+    end = time.monotonic() + seconds
+    while not chart(page, what):
+        assert time.monotonic() < end, what
+        page.wait_for_timeout(50)
+
+
 def test_curves_lie_over_each_other_and_grow(page: Any, server: Serving) -> None:
     folder = server.runs / "curve"
     run_in(folder, [{"iterations": n, "exploitability": 1 / n} for n in range(1, 20)])
@@ -61,16 +70,16 @@ def test_curves_lie_over_each_other_and_grow(page: Any, server: Serving) -> None
     page.mouse.down()
     page.mouse.move(box["x"] + 0.9 * box["width"], box["y"] + 0.9 * box["height"], steps=5)
     page.mouse.up()
-    page.wait_for_function("!document.querySelector('.plot').layout.xaxis.autorange")
+    until(page, "layout.xaxis.autorange === false")
     zoomed = chart(page, "layout.xaxis.range")
     with (folder / "metrics.jsonl").open("a") as file:
         file.write('{"iterations": 30, "exploitability": 0.01}\n')
     page.get_by_text("curve: 20 points").wait_for()
-    page.wait_for_function("document.querySelector('.plot').data.some(run => run.x.at(-1) === 30)")
+    until(page, "data.some(run => run.x.at(-1) === 30)")
     assert chart(page, "layout.xaxis.range") == zoomed
     page.get_by_role("button", name="Reset axes").focus()
     page.keyboard.press("Enter")
-    page.wait_for_function("document.querySelector('.plot').layout.xaxis.range[1] > 30")
+    until(page, "layout.xaxis.range[1] > 30")
     page.reload()
     page.locator(".plot .scatterlayer .trace").nth(1).wait_for()
     assert page.get_by_label("curve", exact=False).first.is_checked()
@@ -85,10 +94,10 @@ def test_axes_and_colours_are_switched(page: Any, server: Serving) -> None:
     assert page.locator(".plot").is_hidden()
     page.get_by_label("log up").uncheck()
     page.get_by_label("log across").check()
-    page.wait_for_function("document.querySelector('.plot').layout.xaxis.type === 'log'")
+    until(page, "layout.xaxis.type === 'log'")
     light = chart(page, "layout.font.color")
     page.get_by_role("button", name="Switch to dark colours").click()
-    page.wait_for_function("light => document.querySelector('.plot').layout.font.color !== light", arg=light)
+    until(page, f"layout.font.color !== '{light}'")
     with page.expect_download() as file:
         page.get_by_role("button", name="Download plot").click()
     assert Path(file.value.path()).read_text().startswith("<svg")

@@ -282,6 +282,21 @@ def test_review(here: Local, folder: Path) -> None:
     assert here.get(f"/api/review/{id}/move", key=key, agent=agent, at=0).status_code == 400
 
 
+@pytest.mark.parametrize("seat", [0, 1])
+def test_colours_that_were_chosen_are_reviewed(here: Local, seat: int) -> None:
+    """Whoever places first does so before there is anything to be known of the other."""
+    players = ["random", "random"]
+    players[seat] = "person"
+    begun = here.begin("geister(width=3,height=3,ghosts=2,buffer=0,setup=chosen)", *players, seed=4)
+    id, key = begun["id"], begun["seats"][0]["key"]
+    with here.live(id, key) as socket:
+        play_on(socket, random.Random(3))
+    made = here.get(f"/api/review/{id}", key=key).json()["moves"]
+    truths = [here.get(f"/api/review/{id}/move", key=key, agent="random", at=one["at"]).json()["belief"]["truth"] for one in made[:2]]
+    assert (truths[0] is None) == (seat == 0)
+    assert truths[1].startswith("red: ")
+
+
 def test_playouts_come_close_to_exact_losses() -> None:
     """Calling a bet with a jack loses; by how much is plain: the other bets kings and queens, alike."""
     state = nebel.game("kuhn").start().play("K J bet")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from nebel.core.registry import GAMES
 from nebel.solve.cfr import FullWidth
 from nebel.web import hall
 from nebel.web.setup import Setup
+from nebel.web.workers import Workers
 
 from .conftest import Local
 
@@ -359,3 +362,13 @@ def test_messages_that_make_no_sense(local: Local) -> None:
         assert "text" in hear(socket, "refused")["error"]
         assert local.get(f"/api/play/{begun['id']}", key=begun["seats"][0]["key"]).json()["yours"]
     assert local.get(f"/api/play/{calm['id']}", key=calm["seats"][0]["key"]).json()["yours"]
+
+
+def test_nobody_waits_for_ever() -> None:
+    """Futures do not take StopIteration."""
+
+    async def ask() -> None:
+        await asyncio.wait_for(Workers(1, "test").run(next, iter(())), 10)
+
+    with ThreadPoolExecutor(1) as apart, pytest.raises(RuntimeError, match="stopped an iteration"):
+        apart.submit(lambda: asyncio.run(ask())).result()

@@ -131,11 +131,11 @@ def _colours(subject: Subject, state: State, truth: State | None) -> dict[str, A
     svg = with_shades(state.svg(me), {cell: ghost.red for cell, ghost in ghosts.items()}, RED)
     svg = with_names(svg, {cell: ghost.letter for cell, ghost in ghosts.items()})
     odds = {f"red: {letters}": share for letters, share in found.odds.items()}
-    said = None if truth is None else f"red: {board.letters(_colouring(truth, 1 - me, 4 * board.cells))}"
-    return _listed(by, True, odds, svg, said)
+    colouring = None if truth is None else _colouring(truth, 1 - me, 4 * board.cells)
+    return _listed(by, True, odds, svg, None if colouring is None else f"red: {board.letters(colouring)}")
 
 
-def _colouring(state: State, player: int, placing: int) -> int:
-    """Which colouring the player began with: dealt, or chosen by a move from `placing` on."""
+def _colouring(state: State, player: int, placing: int) -> int | None:
+    """Which colouring the player began with: dealt, or chosen by a move from `placing` on; None before that move."""
     dealt = [step.seen[player] - SETUP for step in state.steps if step.turn == CHANCE and step.seen[player] >= SETUP]
-    return dealt[0] if dealt else next(step.option - placing for step in state.steps if step.turn == player)
+    return dealt[0] if dealt else next((step.option - placing for step in state.steps if step.turn == player), None)

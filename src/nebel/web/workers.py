@@ -41,6 +41,8 @@ class Workers:
             outcome: tuple[T | None, BaseException | None]
             try:
                 outcome = function(*args), None
+            except StopIteration as error:  # futures do not take it: whoever waits would wait for ever
+                outcome = None, RuntimeError(f"{function} stopped an iteration: {error}")
             except BaseException as error:
                 outcome = None, error
             if not loop.is_closed():

@@ -105,7 +105,7 @@ function form(games, begin, local) {
     if (mine !== asking) return;
     const before = agents.value;
     agents.replaceChildren(...found.map((agent) => el("option", { value: agent.text, text: `${agent.text} – ${agent.about}` })), el("option", { value: "", text: "another …" }));
-    if (picked && found.some((agent) => agent.text === before)) agents.value = before;
+    if (picked && (before === "" || found.some((agent) => agent.text === before))) agents.value = before;
     refresh();
   }
 

@@ -21,12 +21,12 @@ const GAMES = {
   },
   goofspiel: { title: "Goofspiel", short: "Bid cards for prizes, unseen.", why: (move) => `You do not hold the ${move}.` },
   dark_hex: {
-    title: "Dark Hex", short: "Hex in the fog: you see what you bump into.", seats: ["Black", "White"],
+    title: "Dark Hex", short: "Hex in the fog: you see what you bump into.", seats: ["Black", "White"], size: { rows: 3, cols: 3 },
     why: (cell) => `${cell} is taken: a stone that you know of is there.`,
     aim: ["Join top and bottom.", "Join left and right."],
   },
   geister: {
-    title: "Geister", short: "Ghosts: good or bad, only their owner knows.",
+    title: "Geister", short: "Ghosts: good or bad, only their owner knows.", size: { width: 6, height: 6 },
     says: (move) => (/^[a-z]\d+-out$/.test(move) ? `${move.slice(0, -4)} leaves` : move.replace("-", " → ")),
     sees: (text) => words_after(text, { reds: "your red ones:", took: "you took a ghost:" }),
     why: (cell, from) => (from ? `${from} cannot go to ${cell}: ghosts go one step up, down, left or right, not onto your own.` : `No ghost of yours on ${cell} can move.`),
@@ -56,10 +56,11 @@ export function sees(string, text) {
   return done === undefined ? text : `other: ${says(string, done)}`;
 }
 
-// Options of a game string, for people: "4 × 3", "leak noisy".
+// Options of a game string, for people: "4 × 3", "leak noisy". Boards tell their size even where it is the usual one.
 export function variant(string) {
   const options = /\((.*)\)$/.exec(string)?.[1] ?? "";
-  const given = Object.fromEntries(options.split(",").filter(Boolean).map((part) => part.split("=")));
+  const usual = string.includes(":") ? {} : words(string).size; // of dark_hex:4x3 it is another
+  const given = { ...usual, ...Object.fromEntries(options.split(",").filter(Boolean).map((part) => part.split("="))) };
   const size = given.rows && given.cols ? [`${given.rows} × ${given.cols}`] : given.width && given.height ? [`${given.width} × ${given.height}`] : [];
   const rest = Object.entries(given).filter(([name]) => !["rows", "cols", "width", "height"].includes(name));
   return [...size, ...rest.map(([name, value]) => (value === "true" ? name : `${name} ${value}`))].join(", ");
