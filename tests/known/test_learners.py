@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from nebel.learn.deep_cfr import DeepCfr, DeepCfrSettings
 from nebel.learn.dream import Dream, DreamSettings
 from nebel.learn.drive import LEARNERS, Learner, Yardstick
 from nebel.learn.memory import Experience
+from nebel.learn.mirror import Mirror
 from nebel.learn.mmd_ppo import MmdPpo, MmdPpoSettings
 from nebel.learn.nets import Dense
 from nebel.learn.nfsp import Nfsp, NfspSettings
@@ -27,7 +29,7 @@ from nebel.search.target import in_rules
 
 SMALL: dict[str, Any] = {"traversals": 300, "hidden": "32-32", "steps": 60, "average_steps": 40, "batch": 256, "room": 20_000, "rate": 3e-3}
 SIDE_BY_SIDE: dict[str, Any] = {"boards": 128, "plies": 8, "hidden": "32-32", "rate": 3e-3}
-CALM: dict[str, Any] = {"rates": "moves", "magnet": 0.0, "even": 0.1, "damp": 1.0, "settling": 20.0, "trace": 1.0, "epochs": 4}
+CALM: dict[str, Any] = {"magnet": 1.0, "mean": 0.98, "even": 0.1, "damp": 0.2, "settling": 20.0}
 KINDS: dict[str, tuple[Any, Any, int, float]] = {  # learner, settings, iterations, exploitability of Kuhn that is reached
     "external": (DeepCfr, DeepCfrSettings(**SMALL), 12, 0.2),
     "external-nets": (DeepCfr, DeepCfrSettings(**SMALL, average="nets"), 12, 0.2),
@@ -36,7 +38,7 @@ KINDS: dict[str, tuple[Any, Any, int, float]] = {  # learner, settings, iteratio
     "paper": (DeepCfr, DeepCfrSettings(**SMALL, sampling="outcome", estimate="paper"), 15, 0.25),
     "dream": (Dream, DreamSettings(**SMALL, baseline_steps=60), 15, 0.2),
     "nfsp": (Nfsp, NfspSettings(**SIDE_BY_SIDE, replay=20_000, room=50_000), 200, 0.25),
-    "mmd-ppo-mean": (MmdPpo, MmdPpoSettings(**SIDE_BY_SIDE, critic="32-32", batch=1024, **CALM, keep="strategies", room=50), 300, 0.25),
+    "mmd-closed": (Mirror, MmdPpoSettings(step="closed", games=300, hidden="32-32", critic="32-32", even=0.2, room=50), 60, 0.12),
     "mmd-ppo": (MmdPpo, MmdPpoSettings(**SIDE_BY_SIDE, critic="32-32", batch=1024, **CALM), 300, 0.25),
 }
 UNIFORM = 0.458333
@@ -81,13 +83,14 @@ def processes() -> Iterator[Workers]:
     crew.close()
 
 
-SPREAD = ["external", "once", "dream", "nfsp", "mmd-ppo"]
+MANY = {"nfsp": {"boards": 600}, "mmd-ppo": {"boards": 600}, "mmd-closed": {"games": 600}}
+SPREAD = ["external", "once", "dream", "nfsp", "mmd-ppo", "mmd-closed"]
 
 
 @pytest.mark.parametrize("kind", SPREAD)
 def test_it_is_the_same_whoever_plays(kind: str, processes: Workers) -> None:
     make, given, _, _ = KINDS[kind]
-    many = type(given)(**{**vars(given), **({"boards": 600} if hasattr(given, "boards") else {"traversals": 600})})
+    many = type(given)(**{**vars(given), **MANY.get(kind, {"traversals": 600})})
     alone, spread = (make(in_rules(nebel.game("kuhn")), "perfect", many, 3, crew) for crew in (Alone(), processes))
     for it in (alone, spread):
         it.prepare()
@@ -105,6 +108,7 @@ LONG = [
     ("dream", {**FEW, "traversals": 6, "average_steps": 2, "room": 2000, "baseline_steps": 2, "hidden": "geister-dream"}),
     ("nfsp", {**FEW, "boards": 8, "plies": 200, "replay": 2000, "room": 2000}),
     ("mmd-ppo", {"boards": 8, "plies": 200, "hidden": "conv:8-8/32"}),
+    ("mmd-closed", {"games": 6, "steps": 2, "room": 2000}),
 ]
 
 
@@ -163,6 +167,7 @@ def test_networks_play_as_they_learned(shape: str) -> None:
         (["--with", "mmd-ppo", "--hidden", "64-x"], "128-64"),
         (["--with", "deep-cfr", "--sampling", "some"], "external, outcome"),
         (["--with", "nfsp", "--preset", "poker"], "no preset 'poker'"),
+        (["--with", "mmd-ppo", "--step", "closed", "--clip", "0.5"], "--clip belongs to --step gradient"),
     ],
 )
 def test_what_cannot_be_is_refused(words: list[str], reason: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -180,6 +185,17 @@ def test_methods_from_the_command_line(method: str, tmp_path: Path, capsys: pyte
     assert len((run / "metrics.jsonl").read_text().splitlines()) == 3
     assert main(["judge", str(run / "policy.nebel")]) == 0
     assert "exploitability" in capsys.readouterr().out
+
+
+def test_steps_that_suit_the_game(capsys: pytest.CaptureFixture[str]) -> None:
+    """Games of cards take the closed step, unless something is said that belongs to the other; boards take gradients."""
+    for game, words, step in (
+        ("kuhn", ["--games", "20"], "closed"), ("kuhn", ["--boards", "8"], "gradient"), ("geister:x2y3g2b0", ["--boards", "8"], "gradient"),
+    ):  # fmt: skip
+        assert main(["learn", game, "--with", "mmd-ppo", *words, "--iterations", "1", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["settings"]["step"] == step
+    assert main(["learn", "geister:x2y3g2b0", "--with", "mmd-ppo", "--games", "20", "--iterations", "1"]) == 2
+    assert "--games belongs to --step closed" in capsys.readouterr().err
 
 
 def test_numbers_that_are_none_end_a_run_and_spare_its_checkpoint(

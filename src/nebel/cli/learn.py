@@ -39,7 +39,7 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from nebel.learn.drive import METHODS, learn, method_named
-    from nebel.learn.presets import preset_of
+    from nebel.learn.presets import preset_of, usual
     from nebel.learn.scalars import scalars_in
     from nebel.solve.run import Budget, Job
 
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     settings, limits = given(args, METHODS[method]), given(args, Budget)
     if args.preset:
         settings = {**preset_of(method, args.preset), **settings}
-    METHODS[method](**settings)
+    METHODS[method](**usual(method, False, settings))
     budget = Budget(**limits) if limits else None
     check_places(args)
     if resume:

@@ -21,14 +21,17 @@ from nebel.learn.deep_cfr import DeepCfr, DeepCfrSettings
 from nebel.learn.dream import Dream, DreamSettings
 from nebel.learn.exit_oos import ExitOos, ExitOosSettings
 from nebel.learn.memory import Arrays
-from nebel.learn.mmd_ppo import MmdPpo, MmdPpoSettings
+from nebel.learn.mirror import by_step
+from nebel.learn.mmd_ppo import MmdPpoSettings
 from nebel.learn.nfsp import Nfsp, NfspSettings
+from nebel.learn.presets import usual
 from nebel.learn.vr_deep_dcfr import VrDeepDcfr, VrDeepDcfrSettings
 from nebel.learn.workers import hire
 from nebel.match.agents import Agent, PolicyAgent
 from nebel.match.arena import EXACT_LIMIT, play_pair
 from nebel.match.bots import BotAgent
 from nebel.policy.io import save_policy
+from nebel.policy.net import encoding_of
 from nebel.policy.table import MadePolicy, Uniform
 from nebel.search.target import in_rules
 from nebel.solve.run import Budget, Folder, Job, enter
@@ -66,7 +69,7 @@ METHODS: dict[str, type[Settings]] = {
     "nfsp": NfspSettings, "mmd-ppo": MmdPpoSettings,
 }  # fmt: skip
 LEARNERS: dict[str, Callable[..., Learner]] = {
-    "exit-oos": ExitOos, "deep-cfr": DeepCfr, "dream": Dream, "vr-deep-dcfr+": VrDeepDcfr, "nfsp": Nfsp, "mmd-ppo": MmdPpo,
+    "exit-oos": ExitOos, "deep-cfr": DeepCfr, "dream": Dream, "vr-deep-dcfr+": VrDeepDcfr, "nfsp": Nfsp, "mmd-ppo": by_step,
 }  # fmt: skip
 
 
@@ -126,7 +129,7 @@ def learn(
     if recall == PERFECT and recall not in game.encodings:
         recall = next(iter(game.encodings), recall)
     job = replace(job, game=game.string, method=method_named(job.method), recall=recall)
-    settings = METHODS[job.method](**job.settings)
+    settings = METHODS[job.method](**usual(job.method, bool(encoding_of(game, recall).board), job.settings))
     job = replace(job, settings=as_dict(settings))
     crew = hire(workers)
     try:

@@ -9,60 +9,72 @@ Where it departs: decisions in the same information state are one, with the mean
 advantages are measured in units of the largest size that they had, so that one strength of the magnets serves all games (in units of what
 they are now, play that is settled would be drawn to nothing); there are two of them, even play and the mean of one's own past weights,
 which is the policy that is kept; rate and evenness weaken, and damping grows, by the root of time, without an end that has to be known.
+`--step closed` takes the same step in closed form instead (`learn/mirror.py`).
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from nebel.core.errors import BadSetting
 from nebel.core.game import Game
 from nebel.core.rule import kernel
-from nebel.core.settings import Settings, setting
+from nebel.core.settings import Settings, flag_of, setting
 from nebel.learn.memory import Arrays
 from nebel.learn.nets import Dense, Net, log_shares, read_shape, shares_of_logits, torch
 from nebel.learn.rivals import Among, Frozen
 from nebel.learn.spread import Plain, Segment, Spread, play_on
-from nebel.learn.tallies import Tallies, group, row_keys
+from nebel.learn.tallies import group, row_keys
 from nebel.learn.traverse import NOBODY, OVER, Decisions, Floats, Longs, Reals
 from nebel.learn.workers import Workers
 from nebel.policy.net import NetPolicy, encoding_of
 
-LEAST = 0.2
-"""What was not foreseen of a move counts as if the move were made at least so often."""
+STEPS = ("gradient", "closed")
+"""How the policy follows. Settings of one of them alone say so before a colon."""
 
 
 @dataclass(frozen=True)
 class MmdPpoSettings(Settings):
     """How games are played, and how the policy follows what they teach."""
 
-    boards: int = setting(1024, "games that go on side by side", low=1)
-    plies: int = setting(32, "decisions on each of them, in an iteration", low=1)
+    step: str = setting("gradient", "how the policy follows: by PPO (gradient), or by the closed form of a step of magnetic mirror descent"
+                        " on means by information state (closed)", choices=STEPS)  # fmt: skip
+    boards: int = setting(1024, "gradient: games that go on side by side", low=1)
+    plies: int = setting(32, "gradient: decisions on each of them, in an iteration", low=1)
+    games: int = setting(5000, "closed: games in an iteration", low=1)
     hidden: str = setting("128-128", "the policy: sizes of hidden layers, or such as conv:16-32/64-64")
     critic: str = setting("128-128", "sizes of the critic's hidden layers")
-    rates: str = setting("positions", "what the critic rates: positions (policy gradient), or moves, so that all of them are learned"
-                         " from, and those alike that are seldom made (replicator dynamics)", choices=("positions", "moves"))  # fmt: skip
     rate: float = setting(1e-3, "of Adam at the beginning", low=1e-8, high=1.0)
-    batch: int = setting(2048, "decisions in a step of gradient descent", low=1)
-    epochs: int = setting(1, "times that an iteration's decisions are gone through", low=1)
-    clip: float = setting(0.2, "the odds of a move may change by this share in an iteration before it stops counting", low=0.0)
-    damp: float = setting(0.05, "how strongly the policy is held to that of the iteration before (Kullback-Leibler), at first", low=0.0)
-    magnet: float = setting(0.2, "how strongly it is drawn to the mean of its past, at the beginning", low=0.0)
-    even: float = setting(0.05, "how strongly it is drawn to even play, at the beginning", low=0.0)
+    batch: int = setting(2048, "decisions, or information states, in a step of gradient descent", low=1)
+    even: float = setting(0.05, "how strongly the policy is drawn to even play, at the beginning", low=0.0)
     settling: float = setting(50.0, "rate and evenness weaken, and damping grows: after so many iterations by a factor of 1.4,"
                               " after k times as many by the root of k + 1 (0: they do not)", low=0.0)  # fmt: skip
-    trace: float = setting(0.95, "lambda: how far an outcome is passed back by itself, before the critic's word counts", low=0.0, high=1.0)
-    mean: float = setting(0.98, "how much of the mean of weights stays from iteration to iteration", low=0.0, high=0.99999)
-    keep: str = setting("weights", "the policy that is kept: the mean of weights (weights), or a network that learns the mean of all"
-                        " strategies, later ones counting more (strategies)", choices=("weights", "strategies"))  # fmt: skip
-    keep_steps: int = setting(10, "of gradient descent for the mean of strategies, in an iteration", low=1)
-    room: int = setting(500_000, "information states that the mean of strategies is summed up for", low=1)
-    limit: float = setting(1.0, "gradients are no longer than this", low=0.0)
+    trace: float = setting(0.95, "gradient: lambda, how far an outcome is passed back by itself, before the critic's word counts",
+                           low=0.0, high=1.0)  # fmt: skip
+    epochs: int = setting(1, "gradient: times that an iteration's decisions are gone through", low=1)
+    clip: float = setting(0.2, "gradient: the odds of a move may change by this share in an iteration before it stops counting", low=0.0)
+    damp: float = setting(0.05, "gradient: how strongly the policy is held to that of the iteration before (Kullback-Leibler), at first",
+                          low=0.0)  # fmt: skip
+    magnet: float = setting(0.2, "gradient: how strongly it is drawn to the mean of its past", low=0.0)
+    mean: float = setting(0.98, "gradient: how much of the mean of weights stays from iteration to iteration", low=0.0, high=0.99999)
+    late: float = setting(4.0, "closed: what was gained in iteration t counts t to this power", low=0.0)
+    steps: int = setting(30, "closed: of gradient descent of each network, in an iteration", low=1)
+    room: int = setting(500_000, "closed: information states that means are kept of", low=1)
+    limit: float = setting(1.0, "gradient: gradients are no longer than this", low=0.0)
     sharpen: float = setting(1.0, "odds of moves of the policy that is kept are raised to this power", low=0.0)
+
+    def __post_init__(self) -> None:
+        """What belongs to the other step would be without effect."""
+        super().__post_init__()
+        for field in fields(self):
+            belongs, colon, _ = field.metadata["help"].partition(": ")
+            if colon and belongs in STEPS and belongs != self.step and getattr(self, field.name) != field.default:
+                raise BadSetting(f"{flag_of(field.name)} belongs to --step {belongs}, and the step is {self.step}; leave one of them out")
 
 
 def batch(count: int, steps: int, size: int, rng: np.random.Generator) -> list[Longs]:
@@ -88,15 +100,10 @@ def look_back(d: Decisions, worth: Any, ahead: Any, trace: float, target: Any, s
         surprise[r] = target[r] - worth[r]
 
 
-def centred(gains: Reals, legal: Any) -> Reals:
-    """Over the mean of the legal moves; 0 of the others. Then all moves learn alike, however seldom they are made (replicator dynamics)."""
-    gains = gains * legal
-    found: Reals = legal * (gains - (gains.sum(axis=1) / legal.sum(axis=1))[:, None])
-    return found
-
-
 class Logits(Plain):
     """Moves as a network for policies has them."""
+
+    alike = True
 
     def __init__(self, net: Dense) -> None:
         self.net = net
@@ -112,7 +119,6 @@ class Lesson(NamedTuple):
     table: Floats  # what both knew
     target: Floats  # what the critic should have said
     surprise: float  # how far off it was
-    keys: Longs
     rows: Floats
     legal: Any
     share: Floats
@@ -131,11 +137,7 @@ class MmdPpo:
         self.games = Among(game, recall, s.boards, rivals, seed) if rivals else Spread(game, recall, seed, workers)
         self.rivals, self._told = rivals, encoding_of(game, recall).size
         self._policy, self._mean = (Dense.of(game, recall, s.hidden, s.rate, seed) for _ in range(2))
-        outputs = game.actions if s.rates == "moves" else 1
-        self._critic = Net(2 * self.games.size + 1, read_shape(s.critic), outputs, s.rate, seed + 1)
-        self._kept, self._tallies = self._mean, None
-        if s.keep == "strategies":
-            self._kept, self._tallies = Dense.of(game, recall, s.hidden, 1e-3, seed + 2), Tallies(s.room, self._told, game.actions)
+        self._critic = Net(2 * self.games.size + 1, read_shape(s.critic), 1, s.rate, seed + 1)
         self.iterations, self.metrics = 0, dict[str, float]()
         self._scale, self._size = game.most if np.isfinite(game.most) else 0.0, 0.0
 
@@ -152,14 +154,12 @@ class MmdPpo:
         played = time.perf_counter()
         self._scale = self._scale or float(np.abs(d.score[d.then == OVER]).max(initial=1e-9))
         own = np.flatnonzero(~np.isin(d.player, list(self.rivals)))
-        lesson = self._lesson(found, own, weaker)
+        lesson = self._lesson(found, own)
         for net in (self._policy, self._critic):
             net.pace(s.rate * weaker)
         steps = s.epochs * max(1, len(own) // s.batch)
         policies, critics = (batch(count, steps, s.batch, rng) for count in (len(lesson.rows), len(own)))
-        losses = [self._learn(d.move[own], lesson, *at, weaker=weaker) for at in zip(policies, critics, strict=True)]
-        if self._tallies:
-            self._keep(self._tallies, lesson, rng)
+        losses = [self._learn(lesson, *at, weaker=weaker) for at in zip(policies, critics, strict=True)]
         self._mean.follow(self._policy, min(s.mean, (1 + self.iterations) / (10 + self.iterations)))
         self.iterations += 1
         loss, off, spread, drift = np.mean(losses, axis=0)
@@ -171,35 +171,24 @@ class MmdPpo:
             "nodes_per_second": len(d.move) / (played - begun), "sampling_share": (played - begun) / (time.perf_counter() - begun),
         }  # fmt: skip
 
-    def _lesson(self, found: Segment, own: Longs, weaker: float) -> Lesson:
-        d, ahead, size, s = found.decisions, found.ahead, self.games.size, self.settings
-        table, at = d.table(), np.arange(len(d.move))
-        rated, after = self._critic(table), self._critic(ahead)[:, 0].astype(float)
-        if s.rates == "moves":
-            worth, turn = np.sum(d.share * rated, axis=1).astype(float), ahead[:, -1:] == 1
-            mover = np.where(turn, ahead[:, size : size + self._told], ahead[:, : self._told])
-            after = np.sum(shares_of_logits(self._policy(mover), found.legal) * self._critic(ahead), axis=1)
-            gains, odds = rated.astype(float), np.maximum(d.share[at, d.move], LEAST)
-        else:
-            worth, gains, odds = rated[:, 0].astype(float), np.zeros(d.legal.shape), np.ones(len(at))
+    def _lesson(self, found: Segment, own: Longs) -> Lesson:
+        d, table, at = found.decisions, found.decisions.table(), np.arange(len(found.decisions.move))
+        worth, after = (self._critic(rows)[:, 0].astype(float) for rows in (table, found.ahead))
         target, surprise = np.zeros(len(worth)), np.zeros(len(worth))
-        look_back(d._replace(score=d.score / self._scale), worth, after, s.trace, target, surprise)
-        gains[at, d.move] += (target - gains[at, d.move] if s.rates == "moves" else surprise) / odds  # what the critic did not say of it
-        gains *= np.where(d.player == 0, 1.0, -1.0)[:, None]
+        look_back(d._replace(score=d.score / self._scale), worth, after, self.settings.trace, target, surprise)
+        gains = np.zeros(d.legal.shape)
+        gains[at, d.move] = surprise * np.where(d.player == 0, 1.0, -1.0)
         off = float(np.sqrt(np.mean(surprise[own] ** 2))) if len(own) else 0.0
         self._size = max(self._size, off)
         rows = d.rows(own, self._told)
         groups = group(row_keys(rows), gains[own] / max(self._size, 1e-9))
         one = own[groups.first]
-        legal, share, mean = d.legal[one], d.share[one], groups.mean
-        if s.rates == "moves":
-            mean = centred(mean - s.even * weaker * np.log(np.maximum(share, 1e-9)), legal)
         return Lesson(
-            table[own], target[own].astype(np.float32), off, groups.key, rows[groups.first], legal, share,
-            mean.astype(np.float32), (groups.size / groups.size.mean()).astype(np.float32),
+            table[own], target[own].astype(np.float32), off, rows[groups.first], d.legal[one], d.share[one],
+            groups.mean.astype(np.float32), (groups.size / groups.size.mean()).astype(np.float32),
         )  # fmt: skip
 
-    def _learn(self, moves: Longs, lesson: Lesson, at: Any, critics: Any, *, weaker: float) -> tuple[float, ...]:
+    def _learn(self, lesson: Lesson, at: Any, critics: Any, *, weaker: float) -> tuple[float, ...]:
         """One step of the policy and of the critic."""
         s, rows = self.settings, lesson.rows[at]
         share, legal, gains, weight = (torch.from_numpy(each[at]) for each in (lesson.share, lesson.legal, lesson.gains, lesson.weight))
@@ -212,43 +201,29 @@ class MmdPpo:
         spread = -torch.sum(now * logs, 1)
         drift = torch.sum(now * (logs - before), 1)
         pulled = torch.sum(now * (logs - magnet), 1)
-        even = s.even * weaker * spread if s.rates == "positions" else 0.0  # of moves it is part of their gains
-        loss = torch.mean(weight * (s.damp / weaker * drift + s.magnet * pulled - even - better))
+        loss = torch.mean(weight * (s.damp / weaker * drift + s.magnet * pulled - s.even * weaker * spread - better))
         lost = self._policy.descend(loss, s.limit)
         said = self._critic.net(torch.from_numpy(lesson.table[critics]))
-        which = torch.from_numpy(moves[critics])[:, None] if s.rates == "moves" else torch.zeros((len(critics), 1), dtype=torch.int64)
-        off = torch.mean((said.gather(1, which)[:, 0] - torch.from_numpy(lesson.target[critics])) ** 2)
+        off = torch.mean((said[:, 0] - torch.from_numpy(lesson.target[critics])) ** 2)
         return lost, self._critic.descend(off, s.limit), float(spread.mean().detach()), float(drift.mean().detach())
-
-    def _keep(self, tallies: Tallies, lesson: Lesson, rng: np.random.Generator) -> None:
-        """Strategies count as often as they came to an information state, and the more the later."""
-        late = (self.iterations + 1.0) ** 2
-        tallies.add(lesson.keys, lesson.rows, lesson.legal, late * lesson.weight[:, None] * lesson.share, rng)
-        for _ in range(self.settings.keep_steps):
-            self._kept.step(tallies.draw(self.settings.batch, rng))
 
     def shares(self, player: int, rows: Floats, legal: Any) -> Reals:
         """How the policy that is kept plays, in step."""
-        return shares_of_logits(self._kept(rows), legal)
+        return shares_of_logits(self._mean(rows), legal)
 
     def policy(self, facts: dict[str, Any]) -> NetPolicy:
-        return self._kept.policy(self.game, self.recall, facts).sharpened(self.settings.sharpen)
+        return self._mean.policy(self.game, self.recall, facts).sharpened(self.settings.sharpen)
 
     def save(self) -> Arrays:
         held: Arrays = {"sizes": np.array([self._size, self._scale]), **self.games.save()}
-        if self._tallies:
-            held |= self._tallies.save("tallies.")
         return {name: array for key, net in self._nets().items() for name, array in net.save(key).items()} | held
 
     def _nets(self) -> dict[str, Net]:
-        nets: dict[str, Net] = {"policy.": self._policy, "mean.": self._mean, "critic.": self._critic}
-        return nets | ({"kept.": self._kept} if self._tallies else {})
+        return {"policy.": self._policy, "mean.": self._mean, "critic.": self._critic}
 
     def restore(self, arrays: Arrays, iterations: int) -> None:
         self.games.restore(arrays)
         for name, net in self._nets().items():
             net.restore(arrays, name)
-        if self._tallies:
-            self._tallies.restore(arrays, "tallies.")
         self._size, self._scale = arrays["sizes"].tolist()
         self.iterations = iterations

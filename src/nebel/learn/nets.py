@@ -117,7 +117,7 @@ class Tower(nn.Module):
 
     def __init__(self, inputs: int, board: tuple[int, int] | None, shape: Shape, outputs: int, luck: Any) -> None:
         super().__init__()
-        self.board, self.inputs = board if shape.planes else None, inputs
+        self.board, self.inputs, self.norm = board if shape.planes else None, inputs, shape.norm
         cells = board[0] * board[1] if board and shape.planes else 1
         if shape.planes and (not board or inputs < cells):
             raise BadSetting("convolutions take planes of a board, and the encoding of this game has none; write layers such as 128-64")
@@ -217,11 +217,13 @@ class Net:
             group["lr"] = rate
 
     def __call__(self, rows: Floats) -> Floats:
+        x = torch.from_numpy(rows)
         with torch.inference_mode():
-            self.net.eval()
-            blocks = torch.split(torch.from_numpy(rows), BLOCK if self.net.board else max(1, len(rows)))
-            found: Floats = torch.cat([self.net(block) for block in blocks]).numpy()
-            self.net.train()
+            if self.net.norm:
+                self.net.eval()
+            found: Floats = (torch.cat([self.net(block) for block in torch.split(x, BLOCK)]) if self.net.board else self.net(x)).numpy()
+            if self.net.norm:
+                self.net.train()
         return found
 
     def follow(self, other: Net, kept: float) -> None:

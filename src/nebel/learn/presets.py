@@ -1,10 +1,11 @@
-"""Settings of papers, by method: `nebel learn GAME --with METHOD --preset NAME`. What is given besides goes before."""
+"""Settings of papers, and for kinds of games: `nebel learn GAME --with METHOD --preset NAME`. What is given besides goes before."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 from nebel.core.errors import BadSetting
+from nebel.learn.mmd_ppo import MmdPpoSettings
 
 
 class Preset(NamedTuple):
@@ -17,6 +18,7 @@ SMALL_GEISTER = "Troillet and others. Analyzing simplified Geister using DREAM"
 THESIS = "Tapkan. Dark Hex: A Large Scale Imperfect Information Game. 2022; its steps are Adam's here, not those of plain gradient descent"
 ITS_AUTHORS = "Steinberger, Lerer, Brown. DREAM. 2020, for Leduc poker"
 KITCHEN = "Kitchen, Benedetti. ExIt-OOS. 2018: lessons are what the search would play"
+OUR_OWN = "our own, found on Leduc poker and on Geister"
 
 PRESETS: dict[str, dict[str, Preset]] = {
     "deep-cfr": {
@@ -41,6 +43,12 @@ PRESETS: dict[str, dict[str, Preset]] = {
              "late": 0.0, "boards": 256, "rate": 1e-3, "follow": 300}, THESIS,
         ),
     },
+    "mmd-ppo": {
+        "cards": Preset(
+            {"step": "closed", "even": 0.2, "settling": 50.0, "batch": 1024, "hidden": "64-64-64", "critic": "64-64-64"}, OUR_OWN,
+        ),
+        "boards": Preset({"step": "gradient"}, OUR_OWN),
+    },
     "exit-oos": {
         "paper": Preset(
             {"stride": 0.0, "trust": 0.0, "room": 400_000, "steps": 128, "weighting": "paper", "rate": 0.0, "epsilon": 0.4}, KITCHEN,
@@ -55,3 +63,15 @@ def preset_of(method: str, name: str) -> dict[str, Any]:
         there = "; ".join(f"--with {other}: {', '.join(some)}" for other, some in PRESETS.items())
         raise BadSetting(f"{method} has no preset {name!r}; there are: {there}")
     return dict(offered[name].settings)
+
+
+def usual(method: str, board: bool, given: dict[str, Any]) -> dict[str, Any]:
+    """What was given; and what suits games of cards where nothing that was given asks for the steps that suit boards."""
+    if method != "mmd-ppo" or board:
+        return given
+    cards = {**preset_of(method, "cards"), **given}
+    try:
+        MmdPpoSettings(**cards)
+    except BadSetting:
+        return given
+    return cards

@@ -27,7 +27,10 @@ PARTS, WORTH = 4, 256
 
 
 class Mind(Protocol):
-    """Shares of moves, by player, encodings and legal moves; `sit` tells which games it is asked about, `notes` are of a segment."""
+    """Shares of moves, by player, encodings and legal moves; `sit` tells which games it is asked about, `notes` are of a segment. Of one
+    that is `alike` the player does not matter: it is asked about both at once."""
+
+    alike: bool
 
     def __call__(self, player: int, rows: Floats, legal: Any) -> Reals: ...
     def sit(self, games: Traverser) -> None: ...
@@ -36,6 +39,8 @@ class Mind(Protocol):
 
 class Plain:
     """A mind that takes no notice of games and makes no notes."""
+
+    alike = False
 
     def sit(self, games: Traverser) -> None:
         """They are all the same."""

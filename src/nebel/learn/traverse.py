@@ -270,6 +270,10 @@ class Traverser:
         t, self.at = self.tables, at
         self._make_room(at + self.boards)
         self._go.look(t)
+        if getattr(strategy, "alike", False) and not self.rivals:
+            self.asked = np.flatnonzero(t.live)
+            self._share[self.asked] = strategy(0, t.both[self.asked, t.turn[self.asked]], t.legal[self.asked])
+            return self._decide(at, explorer, explore, once, rng, left)
         for p in (0, 1):
             asked = np.flatnonzero(t.live & (t.turn == p))
             if not len(asked):
@@ -279,7 +283,10 @@ class Traverser:
                 self._share[asked] = self.rivals[p](t, asked, t.legal[asked], rng)
             else:
                 self._share[asked] = strategy(p, t.both[asked, p, : self.sizes[p]], t.legal[asked])
-        at, left = self._go.step(t, self._held, at, self._share, explorer, explore, once, rng, left)
+        return self._decide(at, explorer, explore, once, rng, left)
+
+    def _decide(self, at: int, explorer: int, explore: float, once: int, rng: Longs, left: int) -> tuple[int, int]:
+        at, left = self._go.step(self.tables, self._held, at, self._share, explorer, explore, once, rng, left)
         return at, left
 
     def _make_room(self, wanted: int) -> None:
