@@ -83,7 +83,7 @@ class Q:
             worth = _duel(self._target.net(then)).gather(1, choice)[:, 0] * legal.any(1)
         wanted = torch.from_numpy(t.reward) + worth.clone()
         said = _duel(self._net.net(torch.from_numpy(t.rows))).gather(1, torch.from_numpy(t.move)[:, None])[:, 0]
-        loss = self._net.descend(torch.nn.functional.smooth_l1_loss(said, wanted), 10.0)
+        loss = self._net.descend(torch.mean((said - wanted) ** 2), 10.0)
         self.steps += 1
         if self.steps % self.follow == 0:
             self._target.follow(self._net, 0.0)
