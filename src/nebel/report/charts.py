@@ -11,8 +11,6 @@ WIDTH, HEIGHT = 640.0, 360.0
 LEFT, RIGHT, TOP, BOTTOM = 80.0, 16.0, 40.0, 48.0
 COLOURS = ("#3d7edb", "#d9822b", "#2a9d6f", "#b455b6", "#8a8f98", "#c8473f")
 """Of the first, second ... series; all of them are clear on white and on near black."""
-DOTS = 60
-"""Points of a curve that can be pointed at."""
 
 
 class Axis(NamedTuple):
@@ -123,9 +121,8 @@ def _up_axis(scale: Scale, label: str) -> list[str]:
     return [*parts, text(14, middle, label, more=f' transform="rotate(-90 14 {middle:.1f})"')]
 
 
-def lines(title: str, series: Mapping[str, Sequence[tuple[float, float]]], x: Axis, y: Axis, hints: bool = False) -> str:
-    """Curves through points (x, y). On a logarithmic axis what is not above 0 stands at the edge. With `hints`, points tell their
-    numbers on pointing."""
+def lines(title: str, series: Mapping[str, Sequence[tuple[float, float]]], x: Axis, y: Axis) -> str:
+    """Curves through points (x, y). On a logarithmic axis what is not above 0 stands at the edge."""
     across = Scale(x, [point[0] for points in series.values() for point in points], LEFT, WIDTH - RIGHT)
     up = Scale(y, [point[1] for points in series.values() for point in points], HEIGHT - BOTTOM, TOP)
     parts = _up_axis(up, y.label)
@@ -136,20 +133,7 @@ def lines(title: str, series: Mapping[str, Sequence[tuple[float, float]]], x: Ax
         path = " ".join(f"{across(a):.1f},{up(b):.1f}" for a, b in points)
         dashes = ' stroke-dasharray="7 5"' if i % 2 else ""  # so that a curve under another shows
         parts.append(f'<polyline points="{path}" fill="none" stroke="{colour(i)}" stroke-width="2.4" stroke-linejoin="round"{dashes}/>')
-    for i, (name, points) in enumerate(series.items() if hints else ()):
-        parts += [_dot(across(a), up(b), colour(i), f"{name}: {y.label} {b:.6g} at {x.label} {a:.6g}") for a, b in _some(points)]
     return _with_legend(title, list(series), parts)
-
-
-def _some(points: Sequence[tuple[float, float]]) -> Sequence[tuple[float, float]]:
-    """At most DOTS of them, the last one among them."""
-    return points[:: -max(1, math.ceil(len(points) / DOTS))]
-
-
-def _dot(x: float, y: float, fill: str, hint: str) -> str:
-    """A mark that is small, on ground that is easily pointed at."""
-    at = f'cx="{x:.1f}" cy="{y:.1f}"'
-    return f'<g fill="{fill}"><title>{escape(hint)}</title><circle {at} r="2.6"/><circle {at} r="8" fill-opacity="0"/></g>'
 
 
 def bars(title: str, groups: Sequence[str], series: Mapping[str, Sequence[float | None]], y: Axis, across: str = "") -> str:
