@@ -88,15 +88,15 @@ def method_named(name: str) -> str:
 
 
 class Yardstick:
-    """Measures a network: exactly where the game can be enumerated, else by games against a random player and the game's bots."""
+    """Measures a network: exactly in a game of at most `limit` histories, else by games against a random player and the game's bots."""
 
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: Game, limit: int = EXACT_LIMIT) -> None:
         self.game = game
         looking = {name: ":1" if bot.depth else "" for name, bot in game.bots.items()}
         bots = [BotAgent(name + depth, name, len(depth) // 2) for name, depth in looking.items()]
         self._rivals: list[Agent] = [PolicyAgent("random", Uniform()), *bots]
         try:
-            self._judge: Judge | None = Judge(grow(game, limit=EXACT_LIMIT))
+            self._judge: Judge | None = Judge(grow(game, limit=limit))
         except TooLarge:
             self._judge = None
 

@@ -57,7 +57,7 @@ class Task(NamedTuple):
     method: str
     variant: str
     limit: int
-    exact: bool
+    histories: int  # that the game may have if it is to be judged exactly; 0: it is not
     plan: Plan
     seed: int
 
@@ -78,7 +78,7 @@ def learn(task: Task) -> Learned:
     game, plan = in_rules(load(f"geister:{task.variant}(limit={task.limit})")), task.plan
     learner = LEARNERS[task.method](game, RECALL, METHODS[task.method](**{**plan.settings, **plan.judged}[task.method]), task.seed, Alone())
     learner.prepare()
-    yardstick = Yardstick(game) if task.exact else None
+    yardstick = Yardstick(game, task.histories) if task.histories else None
     spent, curve = 0.0, list[tuple[float, float, float, float, float]]()
     while len(curve) < plan.marks:
         begun = time.perf_counter()
@@ -86,7 +86,7 @@ def learn(task: Task) -> Learned:
         spent += time.perf_counter() - begun
         if spent >= plan.seconds * (len(curve) + 1) / plan.marks:
             policy = learner.policy({})
-            lost = yardstick.measure(policy).get("exploitability", 0.0) if yardstick else 0.0
+            lost = yardstick.measure(policy)["exploitability"] if yardstick else 0.0
             first, second = (0.0, 0.0) if yardstick else against_random(game, _sharp(policy, plan.sharpen), plan.games, task.seed)
             curve.append((spent, first, second, lost, learner.metrics[LOSS[task.method]]))
     return Learned(task.method, task.variant, task.limit, learner.iterations, curve)
@@ -110,8 +110,9 @@ def learned(study: Any, published: dict[str, Any]) -> Section:
     variants = [variant for variant in study.scale.variants if published[variant]]
     limits = {variant: found[1] for variant in variants if (found := study.largest(variant))}
     methods = [*plan.settings, *plan.judged]
-    tasks = [Task(method, variant, 100, False, plan, terms.seed) for method in plan.settings for variant in variants]
-    tasks += [Task(method, variant, limit, True, plan, terms.seed) for method in methods for variant, limit in limits.items()]
+    tasks = [Task(method, variant, 100, 0, plan, terms.seed) for method in plan.settings for variant in variants]
+    most = study.scale.histories
+    tasks += [Task(method, variant, limit, most, plan, terms.seed) for method in methods for variant, limit in limits.items()]
     crew = hire(plan.workers)
     try:
         with terms.timed(f"{len(tasks)} networks of {plan.seconds:g} s"):
