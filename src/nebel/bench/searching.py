@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
 
-from nebel.bench.clock import Contender, against, looped, race
+from nebel.bench.clock import Contender, against, looped
 from nebel.bench.peers import OPENSPIEL, openspiel_solver
 from nebel.bench.row import Claim, Row
 from nebel.bench.sampling import OUTCOME, WARM_UP
 from nebel.core.game import Game
 from nebel.core.recall import PERFECT
 from nebel.core.registry import load
-from nebel.policy.net import Layer, NetPolicy
+from nebel.policy.net import Floats, Layer, NetPolicy
 from nebel.policy.table import Policy
 from nebel.search.online import Searches
 
-BATCHED = "oos-network"
+BATCHED, BY_TORCH = "oos-network", "oos-network-torch"
 HIDDEN, TOGETHER = (128, 128, 64), 256
 
 
@@ -56,14 +57,46 @@ def random_network(game: Game, hidden: tuple[int, ...], seed: int = 1) -> NetPol
     return NetPolicy(game.string, game.fingerprint, PERFECT, (*layers[:-1], layers[-1]._replace(bend="")))
 
 
-def _batched(seconds: float) -> Row:
-    game = load("goofspiel:13")
-    assert isinstance(game, Game)
-    network = random_network(game, HIDDEN)
-    end = race(_searcher(game.string, network, TOGETHER), [_searcher(game.string, network)], seconds, TOGETHER)
-    note = f"network playouts of Goofspiel(13), layers of {'-'.join(map(str, HIDDEN))}: up to {TOGETHER} states at once, and one"
-    return Row(BATCHED, 2 * end.ours, 2 * end.peer, end.ratio, "simulations/s", "nebel, one state at a time", note)
+class ByTorch(NetPolicy):
+    """The same network, asked as networks in torch usually are: `facts` has the module."""
+
+    def logits(self, rows: Floats) -> Floats:
+        import torch
+
+        with torch.inference_mode():
+            found: Floats = self.facts["module"](torch.from_numpy(rows)).numpy()
+        return found
+
+
+def by_torch(network: NetPolicy) -> NetPolicy:
+    import torch
+
+    torch.set_num_threads(1)
+    stages: list[torch.nn.Module] = []
+    for layer in network.layers:
+        stage = torch.nn.Linear(*layer.weights.shape)
+        with torch.no_grad():
+            stage.weight.copy_(torch.from_numpy(layer.weights.T))
+            stage.bias.copy_(torch.from_numpy(layer.biases))
+        stages += [stage, torch.nn.ReLU()] if layer.bend else [stage]
+    return ByTorch(network.game, network.fingerprint, network.recall, network.layers, {"module": torch.nn.Sequential(*stages).eval()})
+
+
+def _batched(name: str, peer: str, one_by_one: Callable[[NetPolicy], NetPolicy]) -> Claim:
+    def measure(seconds: float) -> Row:
+        game = load("goofspiel:13")
+        assert isinstance(game, Game)
+        network = random_network(game, HIDDEN)
+        note = f"network playouts of Goofspiel(13), layers of {'-'.join(map(str, HIDDEN))}: up to {TOGETHER} states at once, and one"
+        ours = _searcher(game.string, network, TOGETHER)
+        row = against(name, ours, lambda: [_searcher(game.string, one_by_one(network))], seconds, "simulations/s", peer, note, TOGETHER)
+        return row._replace(ours=2 * row.ours, peer=row.peer and 2 * row.peer, peer_name=peer)
+
+    return Claim(name, measure)
 
 
 def claims() -> list[Claim]:
-    return [_claim(6), _claim(13), Claim(BATCHED, _batched)]
+    return [
+        _claim(6), _claim(13), _batched(BATCHED, "nebel, one state at a time", lambda network: network),
+        _batched(BY_TORCH, "nebel, one state at a time by torch", by_torch),
+    ]  # fmt: skip
