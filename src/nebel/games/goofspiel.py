@@ -74,10 +74,9 @@ def goofspiel(
     def moves(s: Record, out: Any) -> int:
         held = s.left if s.turn == CHANCE else s.hand[s.turn]
         count = 0
-        for option in range(cards):
-            if held >> option & 1:
-                out[count] = option
-                count += 1
+        for option in range(cards):  # without a branch that nobody could foresee
+            out[count] = option
+            count += held >> option & 1
         return count
 
     @rule

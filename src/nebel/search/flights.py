@@ -32,6 +32,7 @@ def flights(game: Game, searches: int, each: int) -> Flights:
         playout=whole,  # nothing more is looked up
         asked=whole,  # the network's opinion has come
         row=whole,  # where it is asked for, or NOWHERE
+        options=whole,  # how many there are
         legal=(whole, width), odds=(real, width), kept=(real, width), then=(whole, width), seen=(whole, 2),
         noted=whole,  # how many decisions are noted here:
         who=(whole, depth), place=(whole, depth), count=(whole, depth), chosen=(whole, depth),

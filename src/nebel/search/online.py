@@ -103,21 +103,21 @@ class Searches:
         self._tally[k] = 0.0
 
     def simulate(self, todo: NDArray[np.int64]) -> None:
-        """So many simulations more in each search."""
-        left = todo.copy()
-        while left.any():
-            part = np.minimum(left, max(AT_ONCE, int(self._memory.counts[:, memory.USED].max())))
-            self._simulate_part(part)
-            left -= part
-
-    def _simulate_part(self, todo: NDArray[np.int64]) -> None:
-        """As many as the memory gets room for before it is seen how much they needed: a larger table is a slower one."""
-        self._memory = memory.make_room(self._memory, 2 * int(todo.max()), KINDS * self.game.width + MORE, int(ROOM))
-        self._plan[:, TO_DO] = todo
-        tables = (self._memory, self._flights, self._goals, self._shares, self._rngs, self._tally, self._knobs, self._plan)
+        """So many simulations more in each search. They are begun as many at a time as the memory has room for, before it is seen how much
+        they needed: a larger table is a slower one. Those under way need not end for others to begin."""
+        left, full = todo.copy(), len(self._asks)
         with np.errstate(over="ignore"):
-            while waiting := self._pump(*tables, self._said, self._asks):
-                self._said[:waiting] = self._ask(self._asks[:waiting])
+            while left.any():
+                part = np.minimum(left, max(AT_ONCE, int(self._memory.counts[:, memory.USED].max())))
+                left -= part
+                more = left.any()
+                self._memory = memory.make_room(self._memory, 2 * int(part.max()), KINDS * self.game.width + MORE, int(ROOM))
+                self._plan[:, TO_DO] = part
+                tables = (self._memory, self._flights, self._goals, self._shares, self._rngs, self._tally, self._knobs, self._plan)
+                while waiting := self._pump(*tables, self._said, self._asks):
+                    self._said[:waiting] = self._ask(self._asks[:waiting])
+                    if more and waiting < full and not self._plan[:, TO_DO].any():
+                        break
 
     def think(self, state: State, simulations: int | None = None, seconds: float | None = None, k: int = 0) -> int:
         """Simulate this often, or for this long, for the player to move; returns how often."""

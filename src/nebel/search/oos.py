@@ -168,9 +168,9 @@ def simulator(game: Game, playout: str, recall: str = PERFECT, common: bool = Fa
     opinion = by_shares if by_table else evenly
 
     @rule
-    def listen(f: Record, s: Record, logits: Any) -> None:
+    def listen(f: Record, logits: Any) -> None:
         """The network's odds of the legal moves."""
-        n = moves(s, f.legal)
+        n = f.options
         top, total = logits[f.legal[0]], 0.0
         for i in range(1, n):
             top = max(top, logits[f.legal[i]])
@@ -235,9 +235,11 @@ def simulator(game: Game, playout: str, recall: str = PERFECT, common: bool = Fa
                 who = turn(s)
                 if who == END:
                     return DONE
-                n = moves(s, f.legal)
+                if not f.asked:
+                    f.options = moves(s, f.legal)
                 if leave(f, t, who):
                     return PAST
+                n = f.options
                 place = NOWHERE
                 if who == CHANCE:
                     odds(s, f.odds)
@@ -330,7 +332,7 @@ def simulator(game: Game, playout: str, recall: str = PERFECT, common: bool = Fa
             for j in range(k * each, (k + 1) * each):
                 f, s = air.one[j], air.state[j]
                 if f.row != NOWHERE:
-                    listen(f, s, said[f.row])
+                    listen(f, said[f.row])
                     f.row = NOWHERE
                 while f.flying or plan[k, TO_DO] > 0:
                     if not f.flying:
