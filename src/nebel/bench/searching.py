@@ -107,8 +107,8 @@ def _batched(name: str, peer: str, one_by_one: Callable[[NetPolicy], NetPolicy])
         game = load("goofspiel:13")
         assert isinstance(game, Game)
         network = random_network(game, HIDDEN)
-        hidden = "-".join(map(str, HIDDEN))
-        note = f"network playouts of Goofspiel(13), layers of {hidden}: up to {TOGETHER} states at once, and one; searches of {LONG:,} simulations"
+        layers = "-".join(map(str, HIDDEN))
+        note = f"searches of {LONG:,} simulations, Goofspiel(13), a network of {layers}: up to {TOGETHER} states at once, and one"
         ours = _advised(game.string, network, TOGETHER)
         row = against(name, ours, lambda: [_advised(game.string, one_by_one(network), 1)], seconds, "simulations/s", peer, note, TOGETHER)
         return row._replace(peer_name=peer)
