@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
+
 from nebel.cli import main
+from nebel.learn.presets import preset_of
 from nebel.papers import geister_deep_cfr
 from nebel.papers.geister_dream import PAPER, Scale, Study
 from nebel.papers.paper import Terms, compute
+from nebel.policy.io import load_policy, policy_path
+from nebel.policy.net import NetPolicy
 
 TINY = Scale(("x2y3g2b0", "x4y3g4b0"), 3_000, 200, 1e-3, 40, 1_000, 100, 2_000, 1)
 
@@ -53,7 +60,23 @@ def test_networks_with_and_without_history() -> None:
     assert row["shipped:geister"] > 0.85
     players = {each["player"]: each for each in report.data()["sections"]["escapes"]["players"]}
     assert players["random"]["won"] < players["shipped:geister"]["won"]
+    again = report.data()["sections"]["shipped"]
+    assert (again["iterations"], again["pairs"][0]["shipped:geister"]) == (2, row["shipped:geister"])
     assert "<table" in report.html()
+
+
+def test_the_recipe_of_the_shipped_network_is_a_command(tmp_path: Path) -> None:
+    out = tmp_path / "ghosts.nebel"
+    command = geister_deep_cfr.RECIPE.format(1).replace("ghosts.nebel", str(out)).split()
+    assert main(command[1:]) == 0
+    by_command, by_report = load_policy(out), geister_deep_cfr.learned_again(1)
+    assert isinstance(by_command, NetPolicy)
+    assert isinstance(by_report, NetPolicy)
+    for one, other in zip(by_command.layers, by_report.layers, strict=True):
+        np.testing.assert_array_equal(one.weights, other.weights)
+    came = load_policy(policy_path("shipped:geister"))
+    assert {**preset_of("mmd-ppo", "geister"), **came.facts["settings"]} == came.facts["settings"]
+    assert (came.facts["seed"], came.facts["iterations"], came.recall) == (1, geister_deep_cfr.USUAL.again, "clock")
 
 
 def test_an_unknown_section_is_refused() -> None:

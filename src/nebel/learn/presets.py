@@ -48,6 +48,10 @@ PRESETS: dict[str, dict[str, Preset]] = {
             {"step": "closed", "even": 0.2, "settling": 50.0, "batch": 1024, "hidden": "64-64-64", "critic": "64-64-64"}, OUR_OWN,
         ),
         "boards": Preset({"step": "gradient"}, OUR_OWN),
+        "geister": Preset(
+            {"step": "gradient", "hidden": "256-256", "critic": "256-256", "magnet": 0.3, "mean": 0.99, "settling": 300.0, "sharpen": 2.0},
+            "our own, of the network that comes with nebel",
+        ),
     },
     "exit-oos": {
         "paper": Preset(
