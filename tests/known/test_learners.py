@@ -122,6 +122,17 @@ def test_games_of_300_plies_stay_finite(kind: str, settings: dict[str, Any]) -> 
     assert sum(it.policy({}).probabilities(state).values()) == pytest.approx(1.0)
 
 
+def test_tempered_samples_count_alike() -> None:
+    """In long games one sample outweighs all others, unless weights are tempered."""
+    worth = []
+    for temper in (1.0, 0.0):
+        it = learner("once", "geister", "clock", steps=2, batch=64, traversals=60, average_steps=2, room=2000, temper=temper)
+        for _ in range(3):
+            it.iterate()
+        worth.append(it.metrics["effective_samples"] / it.metrics["samples"])
+    assert worth[0] < 0.2 < 0.6 < worth[1]
+
+
 def test_external_sampling_refuses_games_without_end() -> None:
     with pytest.raises(TooLarge, match="use --sampling outcome"):
         learner("external", "geister", "clock").iterate()

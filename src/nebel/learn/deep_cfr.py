@@ -52,6 +52,8 @@ class RegretSettings(Settings):
     room: int = setting(200_000, "samples, or information states, that each memory holds", low=1)
     average: str = setting("net", "the average strategy: learned by a network (net), or the network of an iteration drawn for a whole game"
                            " (nets)", choices=("net", "nets"))  # fmt: skip
+    temper: float = setting(1.0, "samples count by one over the odds of the traverser's earlier moves to this power: 1 is exact; in long"
+                            " games a few samples then outweigh all others, and 0 lets all count alike", low=0.0, high=1.0)  # fmt: skip
     average_steps: int = setting(50, "for the average strategy, in an iteration", low=1)
     clip: float = setting(1.0, "gradients are no longer than this", low=0.0)
 
@@ -124,7 +126,7 @@ class RegretLearner:
         """Sample, and remember; what is later counts more."""
         late = math.log(self.iterations + 1)
         lessons, weights, strategies = self.sample(player, stream)
-        self._memory[player].add(lessons, weights + late, rng)
+        self._memory[player].add(lessons, self.settings.temper * weights + late, rng)
         self._strategies.add(strategies, np.full(len(strategies.rows), late), rng)
 
     def extra(self, rng: np.random.Generator) -> dict[str, float]:

@@ -57,12 +57,15 @@ class Scale(NamedTuple):
     workers: str = str(os.cpu_count() or 1)
 
 
-DEEP_CFR: dict[str, Any] = {"sampling": "outcome", "hidden": "128-128", "average_steps": 100, "batch": 1024, "traversals": 1000}
+DEEP_CFR: dict[str, Any] = {
+    "sampling": "outcome", "hidden": "128-128", "memory": "samples", "room": 1_000_000, "temper": 0.0, "traversals": 4000, "steps": 20,
+    "average_steps": 60, "batch": 2048,
+}  # fmt: skip
 MMD_PPO: dict[str, Any] = {"hidden": "128-128", "magnet": 0.3, "mean": 0.98, "settling": 300.0}
 USUAL = Scale(6, 100.0, 5, {"deep-cfr": DEEP_CFR, "mmd-ppo": MMD_PPO}, 2000, 500, 200, 400, 621)
 FULL = USUAL._replace(seconds=1500.0, marks=10)
 QUICK = Scale(2, 2.0, 2, {
-    "deep-cfr": {**DEEP_CFR, "traversals": 50, "steps": 10, "average_steps": 10},
+    "deep-cfr": {**DEEP_CFR, "room": 20_000, "traversals": 50, "steps": 10, "average_steps": 10},
     "mmd-ppo": {"hidden": "32-32", "critic": "32-32", "boards": 64},
 }, 60, 60, 10, 10, 2, workers="1")  # fmt: skip
 
