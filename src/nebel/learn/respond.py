@@ -45,7 +45,7 @@ class ResponseSettings(Settings):
     rate: float = setting(1e-3, "of Adam", low=1e-8, high=1.0)
     steps: int = setting(8, "of gradient descent in an iteration, of deep Q-learning", low=1)
     ages: int = setting(5, "of a responder's learning at which it may be chosen", low=1)
-    games: int = setting(20_000, "for the report; a fifth as many for each choice", low=10)
+    games: int = setting(100_000, "for the report; a tenth as many for each choice", low=10)
 
 
 PLIES, BATCH, REPLAY, FOLLOW = 16, 512, 200_000, 200
@@ -118,7 +118,7 @@ def respond(
                 for _ in range(max(1, s.iterations // s.ages)):
                     learner.iterate()
                 strategy = learner.snapshot()
-                mean, _ = _measure(measured, strategy, seat, s.games // 5, CHOICE + seed)
+                mean, _ = _measure(measured, strategy, seat, s.games // 10, CHOICE + seed)
                 name = f"{kind}, seed {number}, {age + 1} of {s.ages}"
                 if best is None or mean > best[0]:
                     best = mean, name, strategy

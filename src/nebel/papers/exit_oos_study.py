@@ -55,7 +55,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     SMALL: {"simulations": 500, "hidden": "128-64", "trust": 200.0, "stride": 5.0},
     LARGE: {"simulations": 1000, "hidden": "128-128-64", "trust": 1000.0, "stride": 5.0},
 }
-LEDUC: dict[str, Any] = {"hidden": "128-64", "stride": 0.0, "trust": 0.0, "room": 400_000, "wander": 0.3, "steps": 512}
+LEDUC: dict[str, Any] = {"hidden": "128-64", "stride": 0.0, "trust": 0.0, "room": 400_000, "wander": 0.3, "steps": 128, "delta": 0.2}
 """Of all networks of the figure, whatever their expert's simulations: lessons are what the search would play, as in the paper."""
 
 TRUST = 2000.0
