@@ -75,6 +75,9 @@ class Q:
 
         return play
 
+    def pace(self, rate: float) -> None:
+        self._net.pace(rate)
+
     def step(self, t: Transitions) -> float:
         """One step of double Q-learning."""
         with torch.inference_mode():

@@ -29,6 +29,8 @@ from nebel.match.agents import Agent
 
 FIRST, LAST = 0.3, 0.02
 """How often a responder that learns by deep Q-learning moves at random, at the beginning and in the end."""
+SLOWEST = 0.03
+"""The rate of its learning in the end, as a share of that at the beginning: what moves are worth becomes less noisy."""
 CHOICE, REPORT = 1 << 20, 1 << 21
 """Streams of games for choosing and for the report: none is used twice."""
 
@@ -42,7 +44,7 @@ class ResponseSettings(Settings):
     iterations: int = setting(300, "of each responder; each is 16 decisions on every board", low=1)
     boards: int = setting(256, "games that go on side by side", low=1)
     hidden: str = setting("128-128", "the networks: sizes of hidden layers, or such as conv:16-32/64-64")
-    rate: float = setting(1e-3, "of Adam", low=1e-8, high=1.0)
+    rate: float = setting(1e-3, "of Adam; of deep Q-learning it falls", low=1e-8, high=1.0)
     steps: int = setting(8, "of gradient descent in an iteration, of deep Q-learning", low=1)
     ages: int = setting(5, "of a responder's learning at which it may be chosen", low=1)
     games: int = setting(100_000, "for the report; a tenth as many for each choice", low=10)
@@ -74,6 +76,7 @@ class _Dqn:
         d, _ = self._games.segment(PLIES, lambda p, rows, legal: self._q.greedy(rows, legal, stray), generator(self.seed, self.done))
         self._scale = self._scale or float(np.abs(d.score[d.then == OVER]).max(initial=1e-9))
         self._replay.add(transitions(d, self.seat, self._size, self._scale)[1])
+        self._q.pace(s.rate * max(SLOWEST, 1.0 - self.done / s.iterations))
         for _ in range(s.steps if self._replay.held else 0):
             self._q.step(self._replay.draw(BATCH, rng))
         self.done += 1
