@@ -15,13 +15,14 @@ class Flights(NamedTuple):
     """Simulations under way."""
 
     state: Any  # by simulation: the game's
-    one: Any  # by simulation: all else about it
+    one: Any  # by simulation: all else about it, but for
+    notes: Any  # by simulation and number: decisions in information states that are remembered
     spare: Any  # one state to try options in
 
 
 def flights(game: Game, searches: int, each: int) -> Flights:
     """Room for `each` simulations at a time in so many searches. Compiled code counts who refers to an array, and not who to a record:
-    so a simulation is one."""
+    so a simulation is one. What is noted stands apart, for the cache: while a network moves nobody looks at it."""
     whole, real, depth, width = np.int64, np.float64, game.depth + 1, game.width
     kind = record(
         search=whole, learner=whole, led=whole, flying=whole,
@@ -32,17 +33,20 @@ def flights(game: Game, searches: int, each: int) -> Flights:
         playout=whole,  # nothing more is looked up
         asked=whole,  # the network's opinion has come
         row=whole,  # where it is asked for, or NOWHERE
+        first=whole, noted=whole,  # where its notes begin, and how many there are
         options=whole,  # how many there are
-        legal=(whole, width), odds=(real, width), kept=(real, width), then=(whole, width), seen=(whole, 2),
-        noted=whole,  # how many decisions are noted here:
-        who=(whole, depth), place=(whole, depth), count=(whole, depth), chosen=(whole, depth),
-        own_before=(real, depth), mixed_before=(real, depth), mixed_after=(real, depth),  # mixed: delta * ratio + 1 - delta
-        chance_of=(real, depth),  # of what was chosen
-        scale=(real, depth), gains=(real, (depth, width)),  # scale times gains: the strategy
+        legal=(whole, width), odds=(real, width), seen=(whole, 2), kept=(real, width), then=(whole, width),
     )  # fmt: skip
-    one = np.zeros(searches * each, kind).view(np.recarray)
-    one["search"], one["row"] = np.repeat(np.arange(searches), each), NOWHERE
-    return Flights(game.blank(searches * each), one, game.blank(1))
+    noted = record(
+        who=whole, place=whole, count=whole, chosen=whole,
+        own_before=real, mixed_before=real, mixed_after=real,  # mixed: delta * ratio + 1 - delta
+        chance_of=real,  # of what was chosen
+        scale=real, gains=(real, width),  # scale times gains: the strategy
+    )  # fmt: skip
+    count = searches * each
+    one, notes = np.zeros(count, kind).view(np.recarray), np.zeros(count * depth, noted).view(np.recarray)
+    one["search"], one["row"], one["first"] = np.repeat(np.arange(searches), each), NOWHERE, depth * np.arange(count)
+    return Flights(game.blank(count), one, notes, game.blank(1))
 
 
 class Goals(NamedTuple):

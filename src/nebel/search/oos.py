@@ -182,15 +182,14 @@ def simulator(game: Game, playout: str, recall: str = PERFECT, common: bool = Fa
         f.asked = 1
 
     @rule
-    def note(o: Own, f: Record, who: int, n: int, place: int, knobs: Any) -> None:
+    def note(o: Own, f: Record, d: Record, who: int, n: int, place: int, knobs: Any) -> None:
         """Strategy and odds at an information state that is remembered."""
-        d = f.noted
-        scale = 1.0 / match_regrets(o.pool, place, n, f.gains[d])
+        scale = 1.0 / match_regrets(o.pool, place, n, d.gains)
         stray = knobs[0] if who == f.learner else knobs[2]
         for i in range(n):
-            f.odds[i] = stray / n + (1.0 - stray) * scale * f.gains[d, i]
-        f.who[d], f.place[d], f.count[d], f.scale[d] = who, place, n, scale
-        f.own_before[d], f.mixed_before[d] = f.own, mixed(f.ratio, knobs)
+            f.odds[i] = stray / n + (1.0 - stray) * scale * d.gains[i]
+        d.who, d.place, d.count, d.scale = who, place, n, scale
+        d.own_before, d.mixed_before = f.own, mixed(f.ratio, knobs)
 
     @rule
     def draw(f: Record, s: Record, spare: Any, t: Record, room: Any, who: int, n: int, u: float) -> int:
@@ -229,7 +228,7 @@ def simulator(game: Game, playout: str, recall: str = PERFECT, common: bool = Fa
         """On the way to the target, and without one: what need not be handed on saves half the time."""
 
         @rule
-        def advance(o: Own, f: Record, s: Record, spare: Any, t: Any, room: Any, shares: Any, rng: Any, knobs: Any) -> int:
+        def advance(o: Own, f: Record, notes: Any, s: Record, spare: Any, t: Any, room: Any, shares: Any, rng: Any, knobs: Any) -> int:
             """Go on until the end of the game, until a network must be asked, or until there is no target before."""
             while True:
                 who = turn(s)
@@ -258,11 +257,11 @@ def simulator(game: Game, playout: str, recall: str = PERFECT, common: bool = Fa
                     if not f.playout and not f.grown:
                         place = add(o, f, who, n, knobs)
                 if place != NOWHERE:
-                    note(o, f, who, n, place, knobs)
+                    note(o, f, notes[f.first + f.noted], who, n, place, knobs)
                 c = choose(f, s, spare, t, room, who, n, uniform(rng))
                 if place != NOWHERE:
-                    d = f.noted
-                    f.chosen[d], f.chance_of[d], f.mixed_after[d] = c, f.odds[c], mixed(f.ratio, knobs)
+                    d = notes[f.first + f.noted]
+                    d.chosen, d.chance_of, d.mixed_after = c, f.odds[c], mixed(f.ratio, knobs)
                     f.noted += 1
                     if who == f.learner:
                         f.own *= f.odds[c]
@@ -280,7 +279,7 @@ def simulator(game: Game, playout: str, recall: str = PERFECT, common: bool = Fa
         pool[place + KINDS * n + 1] = trust
 
     @rule
-    def settle(o: Own, f: Record, s: Record, tally: Any, knobs: Any) -> None:
+    def settle(o: Own, f: Record, notes: Any, s: Record, tally: Any, knobs: Any) -> None:
         """The game is over: learn from it."""
         k, delta, ratio, pool = f.search, knobs[1], f.ratio, o.pool
         tally[k, AVERAGE] = DECAY * tally[k, AVERAGE] + (1.0 - DECAY) * ratio if tally[k, LED] > 0.0 else ratio
@@ -294,21 +293,22 @@ def simulator(game: Game, playout: str, recall: str = PERFECT, common: bool = Fa
             weight = tally[k, AVERAGE]
         sign = 1.0 if f.learner == 0 else -1.0
         value, behind = sign * score(s), mixed(ratio, knobs)
-        for d in range(f.noted - 1, -1, -1):
-            n, place, c, scale = f.count[d], f.place[d], f.chosen[d], f.scale[d]
-            before, after = f.mixed_before[d], f.mixed_after[d]
-            amount = weight / (f.own_before[d] * before)
+        for at in range(f.first + f.noted - 1, f.first - 1, -1):
+            d = notes[at]
+            n, place, c, scale = d.count, d.place, d.chosen, d.scale
+            before, after = d.mixed_before, d.mixed_after
+            amount = weight / (d.own_before * before)
             guess = place + 2 * n
-            learning = f.who[d] == f.learner
+            learning = d.who == f.learner
             stray = 0.0 if learning else knobs[2]
             value *= after / behind  # what lies between was drawn by odds that are not noted
             held = sign * pool[guess + c]
-            child = held + (value - held) * before / (f.chance_of[d] * after)
+            child = held + (value - held) * before / (d.chance_of * after)
             pool[guess + c] += knobs[4] * sign * (value - held)
             mean = 0.0
             for i in range(n):
                 estimate = child if i == c else sign * pool[guess + i]
-                mean += (stray / n + (1.0 - stray) * scale * f.gains[d, i]) * estimate
+                mean += (stray / n + (1.0 - stray) * scale * d.gains[i]) * estimate
             if learning:
                 if (by_net or by_table) and pool[place + KINDS * n] == 0.0:  # the first lesson here
                     confide(pool, place, n, knobs[5] * amount)
@@ -317,7 +317,7 @@ def simulator(game: Game, playout: str, recall: str = PERFECT, common: bool = Fa
                 if learning:
                     pool[place + i] += amount * ((child if i == c else sign * pool[guess + i]) - mean)
                 else:
-                    pool[place + n + i] += amount * scale * f.gains[d, i]
+                    pool[place + n + i] += amount * scale * d.gains[i]
             value, behind = mean, before
 
     @kernel
@@ -325,7 +325,7 @@ def simulator(game: Game, playout: str, recall: str = PERFECT, common: bool = Fa
         """Advance all simulations, and begin those that are to do (by search), until each waits for a network or there are none; returns
         how many wait. What their players know is written to `asks`; `said`: what the network answered to the last ones, as logits.
         """
-        waiting, each, spare = 0, air.one.size // plan.shape[0], air.spare
+        waiting, each, notes, spare = 0, air.one.size // plan.shape[0], air.notes, air.spare
         for k in range(plan.shape[0]):
             t, room, o, rng = goals.aims[k], own_room(goals.room, k), own(m, k), rngs[k]
             aimed = 1 if t.me >= 0 else 0
@@ -339,16 +339,16 @@ def simulator(game: Game, playout: str, recall: str = PERFECT, common: bool = Fa
                         plan[k, TO_DO] -= 1
                         plan[k, BEGUN] += 1
                         set_off(f, s, plan[k, BEGUN] & 1, 1 if aimed and uniform(rng) < knobs[1] else 0, aimed)
-                    came = approach(o, f, s, spare, t, room, shares, rng, knobs) if f.at >= 0 else PAST
+                    came = approach(o, f, notes, s, spare, t, room, shares, rng, knobs) if f.at >= 0 else PAST
                     if came == PAST:
-                        came = fly(o, f, s, None, None, None, shares, rng, knobs)
+                        came = fly(o, f, notes, s, None, None, None, shares, rng, knobs)
                     if came == WAITING:
                         f.row = waiting
                         asks[waiting, :] = 0.0
                         encode(s, turn(s), asks[waiting])
                         waiting += 1
                         break
-                    settle(o, f, s, tally, knobs)
+                    settle(o, f, notes, s, tally, knobs)
                     f.flying = 0
         return waiting
 
