@@ -47,8 +47,8 @@ def fig1(study: Study) -> Section:
 
 
 PACE = (
-    "All have learned from equally many games; those of longer searches took longer. One simulation in five is led to the target. The paper's figure "
-    "has no numbers to set beside."
+    "All have learned from equally many games; those of longer searches took longer. One simulation in five is led to the target. "
+    "The paper's figure has no numbers to set beside."
 )
 
 

@@ -265,8 +265,8 @@ PAPER = Paper(
     cite="Chen Chen, Tomoyuki Kaneko. Utilizing History Information in Acquiring Strategies for Board Game Geister by Deep CFR.",
     intro=(
         "The paper learns Geister by Deep CFR with outcome sampling, whose values and weights it has to cut off. Here they are not: "
-        "chances of the other player cancel, and all samples count alike. Several runs of each kind answer the paper's question, whether the board before helps, "
-        "also of networks that learn by MMD-PPO, which are much stronger after the same time."
+        "chances of the other player cancel, and all samples count alike. Several runs of each kind answer the paper's question, "
+        "whether the board before helps, also of networks that learn by MMD-PPO, which are much stronger after the same time."
     ),
     study=Study,
     sections={"history": history, "opponents": opponents, "escapes": escapes, "shipped": shipped},
