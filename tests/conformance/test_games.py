@@ -18,7 +18,7 @@ VARIANTS = {
         for abrupt in ("false", "true")
         for leak in ("silent", "noisy", "flash")
     ]
-    + ["(rows=6,cols=6)"],
+    + ["(rows=6,cols=6)", "(rows=3,cols=2,diary=true)", "(rows=2,cols=2,abrupt=true,leak=flash,diary=true)"],
     "geister": [
         "(width=2,height=3,ghosts=2,buffer=0,limit=5)",
         "(width=3,height=3,ghosts=3,reds=1,buffer=0,limit=3,setup=chosen,assist=true)",

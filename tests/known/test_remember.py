@@ -1,13 +1,18 @@
-"""Memories as part of states: policies with perfect recall judged by beliefs, as they are judged on the tree."""
+"""Memories as part of states: policies with perfect recall judged by beliefs, as on the tree; networks that are told all."""
 
 from __future__ import annotations
+
+import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from nebel.cli import main
 from nebel.core.registry import load
 from nebel.core.tree import Tree, grow
 from nebel.judge.exact import judge
+from nebel.policy.net import encode_side
 from nebel.policy.table import TablePolicy, from_tree
 
 
@@ -32,3 +37,30 @@ def test_beliefs_agree_with_the_tree(name: str) -> None:
     assert (on_tree.means, by_beliefs.means) == ("tree", "beliefs")
     assert by_beliefs.verdict.best_response == pytest.approx(on_tree.verdict.best_response, abs=1e-9)
     assert by_beliefs.verdict.value == pytest.approx(on_tree.verdict.value, abs=1e-9)
+
+
+@pytest.mark.parametrize("options", ["rows=3,cols=2", "rows=2,cols=2,leak=noisy", "rows=2,cols=2,abrupt=true,leak=flash"])
+def test_diaries_tell_all_information_states_apart_and_change_nothing_else(options: str) -> None:
+    plain, game = load(f"dark_hex({options})"), load(f"dark_hex({options},diary=true)")
+    assert game.fingerprint == plain.fingerprint
+    tree, same = grow(game, "perfect"), grow(plain, "perfect")
+    assert [side.states for side in tree.sides] == [side.states for side in same.sides]
+    for player, side in enumerate(tree.sides):
+        assert len(np.unique(encode_side(tree, player, "perfect"), axis=0)) == side.states
+
+
+def test_networks_with_perfect_recall_learn_play_and_are_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    game, net = "dark_hex(rows=2,cols=2,abrupt=true,diary=true)", str(tmp_path / "net.nebel")
+    few = ["--boards", "32", "--iterations", "60", "--hidden", "32"]
+    assert main(["learn", game, "--with", "nfsp", "--recall", "perfect", *few, "--out", net, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["recall"] == "perfect"
+    assert main(["judge", net, "--json"]) == 0
+    assert 0.0 <= json.loads(capsys.readouterr().out)["exploitability"] < 0.6  # evenly played: 0.71
+    table = str(tmp_path / "table.nebel")
+    assert main(["solve", "dark_hex(rows=2,cols=2,abrupt=true)", "--iterations", "200", "--out", table]) == 0
+    capsys.readouterr()
+    assert main(["match", net, table, "--game", game, "--games", "2000", "--json"]) == 0
+    pair = json.loads(capsys.readouterr().out)["pairs"][0]
+    assert pair["interval"][0] - 0.05 < pair["exact"] < pair["interval"][1] + 0.05
+    assert main(["match", net, table, "--game", "dark_hex(rows=2,cols=2,abrupt=true)", "--games", "10"]) == 2
+    assert "diary=true" in capsys.readouterr().err

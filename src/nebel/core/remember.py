@@ -1,4 +1,5 @@
-"""A game whose states also hold what players remember, so that perfect recall becomes a glance like any other."""
+"""Games whose states also hold what players remember: folded into a number, so that perfect recall becomes a glance like any other, or
+written down, so that networks can be told all of it."""
 
 from __future__ import annotations
 
@@ -8,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from nebel.core.game import Game, Glance, Record, Rules, record
-from nebel.core.recall import blank_memory, remember_move, remember_sight
+from nebel.core.game import Encoding, Game, Glance, Record, Rules, record
+from nebel.core.recall import PERFECT, blank_memory, remember_move, remember_sight
 from nebel.core.rule import rule
 
 MEMORY = "memory"
@@ -23,7 +24,6 @@ def remembering(game: Game, players: tuple[int, ...]) -> Game:
     """
     start, turn, _, play, _, _ = game.rules
     keeps = (0 in players, 1 in players)
-    layout: Any = game.state.fields
 
     @rule
     def begin(s: Record) -> None:
@@ -46,7 +46,71 @@ def remembering(game: Game, players: tuple[int, ...]) -> Game:
     def recall(s: Record, player: int) -> Any:
         return s.memory[player]
 
-    # memory comes first: with new fields behind the old ones, Numba would take old code for the new layout, and warn
-    fields = {name: layout[name][0] if layout[name][0].subdtype is None else layout[name][0].subdtype for name in game.state.names or ()}
     rules: Rules = game.rules._replace(start=begin, play=go_on)
-    return replace(game, state=record(memory=(np.int64, 2), **fields), rules=rules, glances={MEMORY: Glance(recall)})
+    return replace(game, state=_with(game, memory=(np.int64, 2)), rules=rules, glances={MEMORY: Glance(recall)})
+
+
+def keeping_diaries(game: Game, pages: int, tokens: int, also: str) -> Game:
+    """The same game with diaries in its states, and an encoding of perfect recall: what the encoding `also` says, then page by page the
+    own move and the sight, each as one of so many zeros and a one.
+
+    pages   the most steps of a game that a player can notice
+    tokens  what is seen is below this
+    """
+    start, turn, _, play, _, _ = game.rules
+    essence = game.clues.essence
+    size, say, board = game.encodings[also]
+    actions, wide = game.actions, game.actions + tokens - 1
+
+    @rule
+    def begin(s: Record) -> None:
+        start(s)
+        erase(s)
+
+    @rule
+    def erase(s: Record) -> None:
+        s.pages[:] = 0
+        s.diary[:] = 0
+
+    @rule
+    def go_on(s: Record, move: int, seen: Any) -> None:
+        who = turn(s)
+        seen[0] = seen[1] = 0
+        play(s, move, seen)
+        for p in range(2):
+            noticed = 1 + move if p == who else 0
+            if noticed > 0 or seen[p] > 0:
+                s.diary[p * pages + s.pages[p]] = noticed * tokens + seen[p]
+                s.pages[p] += 1
+
+    @rule
+    def essential(s: Record) -> None:
+        """Diaries have no bearing on how the game goes on."""
+        essence(s)
+        erase(s)
+
+    @rule
+    def tell(s: Record, player: int, out: Any) -> None:
+        say(s, player, out)
+        for i in range(s.pages[player]):
+            page = s.diary[player * pages + i]
+            move, token = page // tokens, page % tokens
+            if move > 0:
+                out[size + i * wide + move - 1] = 1.0
+            if token > 0:
+                out[size + i * wide + actions + token - 1] = 1.0
+
+    return replace(
+        game,
+        state=_with(game, pages=(np.int64, 2), diary=(np.int64, 2 * pages)),
+        rules=game.rules._replace(start=begin, play=go_on),
+        clues=game.clues._replace(essence=essential),
+        encodings={**game.encodings, PERFECT: Encoding(size + pages * wide, tell, board)},
+    )
+
+
+def _with(game: Game, **more: Any) -> np.dtype[np.void]:
+    """A game's state with more fields. They come first: behind the old ones Numba would take old code for the new layout, and warn."""
+    layout: Any = game.state.fields
+    fields = {name: layout[name][0] if layout[name][0].subdtype is None else layout[name][0].subdtype for name in game.state.names or ()}
+    return record(**more, **fields)

@@ -10,6 +10,7 @@ from numpy import int64
 
 from nebel.core.errors import UnknownGame
 from nebel.core.game import END, Clues, Encoding, Game, Glance, Hints, Record, Rules, key_text, record
+from nebel.core.remember import keeping_diaries
 from nebel.core.rng import fold
 from nebel.core.rule import rule
 
@@ -27,7 +28,9 @@ def brief(text: str) -> dict[str, str]:
     return {"rows": match[1], "cols": match[2]}
 
 
-def dark_hex(rows: int = 3, cols: int = 3, abrupt: bool = False, leak: Literal["silent", "noisy", "flash"] = "silent") -> Game:
+def dark_hex(
+    rows: int = 3, cols: int = 3, abrupt: bool = False, leak: Literal["silent", "noisy", "flash"] = "silent", diary: bool = False
+) -> Game:
     """Hex in which you see only your own stones and those you bump into."""
     cells = rows * cols
     if rows < 1 or not 1 <= cols <= 26 or cells > 62:
@@ -178,7 +181,7 @@ def dark_hex(rows: int = 3, cols: int = 3, abrupt: bool = False, leak: Literal["
     def svg(s: Record, player: int | None) -> str:
         return _picture(rows, cols, marks(s, player), cell_name)
 
-    return Game(
+    game = Game(
         state=record(stones=(int64, 2), met=(int64, 2), turn=int64, winner=int64),
         rules=Rules(start, turn, moves, play, score),
         actions=cells,
@@ -193,6 +196,10 @@ def dark_hex(rows: int = 3, cols: int = 3, abrupt: bool = False, leak: Literal["
         view=view,
         svg=svg,
     )
+    if not diary:
+        return game
+    noticed = cells if leak == "silent" else game.depth
+    return keeping_diaries(game, noticed, {"silent": NOISE, "noisy": FLASH, "flash": FLASH + cells}[leak], "board")
 
 
 def _clues(with_neighbours: Any, board: int, edges: tuple[tuple[int, int], tuple[int, int]], abrupt: bool, silent: bool) -> Clues:

@@ -12,25 +12,33 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nebel.core.game import Game
-from nebel.learn.memory import Arrays, Floats
+from nebel.core.rng import fold_all
+from nebel.learn.memory import Arrays, Floats, Ring
 from nebel.learn.nets import Net, read_shape, torch
 from nebel.learn.traverse import OVER, Decisions, Longs, Reals, Strategy, next_own
 from nebel.policy.net import encoding_of
+
+NO_STATE = -1
+"""After the end."""
 
 
 class Transitions(NamedTuple):
     """From a player's decision to its next one, or to the end."""
 
+    key: Longs  # of the information state
     rows: Floats
     move: Longs
     reward: Floats  # at the end, else 0
-    then: Floats  # what the player knew at the next decision
-    legal: Any  # and what was legal there; nothing at the end
+    weight: Floats  # how often it was met
+    next: Longs  # the information state of the next decision, or NO_STATE
+    then: Floats  # what the player knew there
+    legal: Any  # and what was legal; nothing at the end
 
     @classmethod
     def blank(cls, count: int, size: int, actions: int) -> Transitions:
-        rows, then = np.zeros((count, size), np.float32), np.zeros((count, size), np.float32)
-        return cls(rows, np.zeros(count, np.int64), np.zeros(count, np.float32), then, np.zeros((count, actions), np.bool_))
+        (key, move, after), (rows, then) = np.zeros((3, count), np.int64), np.zeros((2, count, size), np.float32)
+        reward, weight = np.zeros((2, count), np.float32)
+        return cls(key, rows, move, reward, weight, after, then, np.zeros((count, actions), np.bool_))
 
 
 def transitions(d: Decisions, player: int, size: int, scale: float) -> tuple[Longs, Transitions]:
@@ -43,9 +51,45 @@ def transitions(d: Decisions, player: int, size: int, scale: float) -> tuple[Lon
     reward = np.where(over, score[own] / scale, 0.0) * (1.0 if player == 0 else -1.0)
     then = np.where(over, own, after[own])
     made = Transitions(
-        d.both[own, player, :size], d.move[own], reward.astype(np.float32), d.both[then, player, :size], d.legal[then] & ~over[:, None]
+        d.key[own], d.both[own, player, :size], d.move[own], reward.astype(np.float32), np.ones(len(own), np.float32),
+        np.where(over, NO_STATE, d.key[then]), d.both[then, player, :size], d.legal[then] & ~over[:, None],
     )  # fmt: skip
     return own, made
+
+
+class Gathered(Ring[Transitions]):
+    """All that was ever met, as long as there is room: what is the same again counts more often, and rewards are means. For players whose
+    opponents stay as they are: what follows a move then stays as likely as it was."""
+
+    def __init__(self, blank: Transitions) -> None:
+        super().__init__(blank)
+        self._at: dict[int, int] = {}
+        self._names = np.zeros(self.room, np.int64)
+
+    def add(self, new: Transitions) -> None:
+        names = fold_all(fold_all(new.key, new.move), new.next)
+        found, first, group = np.unique(names, return_index=True, return_inverse=True)
+        weight = np.bincount(group, new.weight)
+        reward = np.bincount(group, new.weight * new.reward) / weight
+        at = np.array([self._at.get(name, -1) for name in found.tolist()], np.int64)
+        here, new_ones = np.flatnonzero(at >= 0), np.flatnonzero(at < 0)[-self.room :]
+        kept, places = self._kept, at[here]
+        total = kept.weight[places] + weight[here]
+        kept.reward[places] += (reward[here] - kept.reward[places]) * weight[here] / total
+        kept.weight[places] = total
+        places = (self.seen + np.arange(len(new_ones))) % self.room
+        for place, name in zip(places.tolist(), found[new_ones].tolist(), strict=True):
+            self._at.pop(int(self._names[place]), None)
+            self._at[name] = place
+        self._names[places] = found[new_ones]
+        self.put(new, first[new_ones], places)
+        kept.reward[places], kept.weight[places] = reward[new_ones], weight[new_ones]
+        self.seen += len(new_ones)
+        self.held = min(self.room, self.seen)
+
+    def draw(self, count: int, rng: np.random.Generator) -> Transitions:
+        """So many, each as likely as any other, or all if there are no more."""
+        return self.all() if self.held <= count else super().draw(count, rng)
 
 
 class Q:
@@ -55,6 +99,7 @@ class Q:
         encoding = encoding_of(game, recall)
         made = (encoding.size, read_shape(shape), game.actions + 1, rate, seed, encoding.board)
         self._net, self._target, self.follow, self.steps = Net(*made), Net(*made), follow, 0
+        self.states = 0  # that the last step was about
 
     def __call__(self, rows: Floats) -> Floats:
         found: Floats = _duel(torch.from_numpy(self._net(rows))).numpy()
@@ -79,14 +124,21 @@ class Q:
         self._net.pace(rate)
 
     def step(self, t: Transitions) -> float:
-        """One step of double Q-learning."""
+        """One step of double Q-learning. The networks are asked once about each information state, which leaves the gradient as it is."""
+        first, state = np.unique(t.key, return_index=True, return_inverse=True)[1:]
+        ahead, place = np.unique(t.next, return_index=True, return_inverse=True)[1:]
         with torch.inference_mode():
-            legal, then = torch.from_numpy(t.legal), torch.from_numpy(t.then)
+            legal, then = torch.from_numpy(t.legal[ahead]), torch.from_numpy(t.then[ahead])
             choice = _duel(self._net.net(then)).masked_fill(~legal, -torch.inf).argmax(1, keepdim=True)
-            worth = _duel(self._target.net(then)).gather(1, choice)[:, 0] * legal.any(1)
-        wanted = torch.from_numpy(t.reward) + worth.clone()
-        said = _duel(self._net.net(torch.from_numpy(t.rows))).gather(1, torch.from_numpy(t.move)[:, None])[:, 0]
-        loss = self._net.descend(torch.mean((said - wanted) ** 2), 10.0)
+            worth = (_duel(self._target.net(then)).gather(1, choice)[:, 0] * legal.any(1)).numpy()
+        shape, cell = (len(first), t.legal.shape[1]), state * t.legal.shape[1] + t.move
+        count = np.bincount(cell, t.weight, shape[0] * shape[1])
+        total = np.bincount(cell, t.weight * (t.reward + worth[place]), shape[0] * shape[1])
+        means, counts = total / np.maximum(count, 1.0), count / count.sum()
+        wanted, weight = (torch.from_numpy(x.astype(np.float32)).view(shape) for x in (means, counts))
+        said = _duel(self._net.net(torch.from_numpy(t.rows[first])))
+        loss = self._net.descend(torch.sum(weight * (said - wanted) ** 2), 10.0)
+        self.states = len(first)
         self.steps += 1
         if self.steps % self.follow == 0:
             self._target.follow(self._net, 0.0)

@@ -19,8 +19,7 @@ from nebel.core.game import Game
 from nebel.core.recall import PERFECT
 from nebel.core.rng import generator
 from nebel.core.settings import Settings, setting
-from nebel.learn.dqn import Q, Transitions, best_moves, transitions
-from nebel.learn.memory import Ring
+from nebel.learn.dqn import Gathered, Q, Transitions, best_moves, transitions
 from nebel.learn.mmd_ppo import MmdPpo, MmdPpoSettings
 from nebel.learn.rivals import Frozen, frozen, in_step
 from nebel.learn.traverse import OVER, Strategy, Traverser
@@ -42,15 +41,19 @@ class ResponseSettings(Settings):
     responder: str = setting("dqn", "by deep Q-learning (dqn), PPO (ppo), or the better of the two (both)", choices=("dqn", "ppo", "both"))
     seeds: int = setting(3, "responders of each kind and seat", low=1)
     iterations: int = setting(300, "of each responder; each is 16 decisions on every board", low=1)
-    boards: int = setting(256, "games that go on side by side", low=1)
+    boards: int = setting(1024, "games that go on side by side", low=1)
     hidden: str = setting("128-128", "the networks: sizes of hidden layers, or such as conv:16-32/64-64")
-    rate: float = setting(1e-3, "of Adam; of deep Q-learning it falls", low=1e-8, high=1.0)
+    rate: float = setting(3e-3, "of Adam; of deep Q-learning it falls", low=1e-8, high=1.0)
     steps: int = setting(8, "of gradient descent in an iteration, of deep Q-learning", low=1)
     ages: int = setting(5, "of a responder's learning at which it may be chosen", low=1)
-    games: int = setting(100_000, "for the report; a tenth as many for each choice", low=10)
+    games: int = setting(100_000, "for the report, up to ten times as many until the interval is narrow; a tenth for each choice", low=10)
 
 
-PLIES, BATCH, REPLAY, FOLLOW = 16, 512, 200_000, 200
+PLIES, BATCH, REPLAY, FOLLOW = 16, 512, 200_000, 30
+MOST = 64
+"""Times BATCH: transitions of a step, as many as come to about BATCH information states. Where there are few of these, noise cancels."""
+NARROW, CHUNK = 0.01, 16_384
+"""Half of an interval that is narrow enough, in the game's own utilities; and games that are measured at once."""
 News = Callable[[float, str], None]
 """Told the share of the work that is done, and how it stands."""
 
@@ -67,8 +70,9 @@ class _Dqn:
     def __init__(self, game: Game, recall: str, s: ResponseSettings, seed: int, seat: int, rivals: Mapping[int, Frozen]) -> None:
         self.s, self.seat, self._games, self.seed, self.done = s, seat, in_step(game, recall, s.boards, rivals), seed, 0
         self._size = self._games.sizes[seat]
-        self._q, self._replay = Q(game, recall, s.hidden, s.rate, seed, FOLLOW), Ring(Transitions.blank(REPLAY, self._size, game.actions))
-        self._scale = game.most if np.isfinite(game.most) else 0.0
+        self._q = Q(game, recall, s.hidden, s.rate, seed, FOLLOW)
+        self._replay = Gathered(Transitions.blank(REPLAY, self._size, game.actions))
+        self._scale, self._drawn = game.most if np.isfinite(game.most) else 0.0, BATCH
 
     def iterate(self) -> None:
         s, rng = self.s, np.random.default_rng([self.seed, self.done])
@@ -78,7 +82,11 @@ class _Dqn:
         self._replay.add(transitions(d, self.seat, self._size, self._scale)[1])
         self._q.pace(s.rate * max(SLOWEST, 1.0 - self.done / s.iterations))
         for _ in range(s.steps if self._replay.held else 0):
-            self._q.step(self._replay.draw(BATCH, rng))
+            self._q.step(self._replay.draw(self._drawn, rng))
+            if self._q.states < BATCH // 2:
+                self._drawn = min(2 * self._drawn, MOST * BATCH)
+            elif self._q.states > BATCH:
+                self._drawn = max(self._drawn // 2, BATCH)
         self.done += 1
 
     def snapshot(self) -> Strategy:
@@ -88,7 +96,7 @@ class _Dqn:
 class _Ppo:
     def __init__(self, game: Game, recall: str, s: ResponseSettings, seed: int, seat: int, rivals: Mapping[int, Frozen]) -> None:
         settings = MmdPpoSettings(
-            boards=s.boards, plies=PLIES, hidden=s.hidden, critic=s.hidden, rate=3 * s.rate, batch=BATCH, magnet=0.0, even=0.02, mean=0.9
+            boards=s.boards, plies=PLIES, hidden=s.hidden, critic=s.hidden, rate=s.rate, batch=BATCH, magnet=0.0, even=0.02, mean=0.9
         )
         self._learner = MmdPpo(game, recall, settings, seed, Alone(), rivals)
 
@@ -128,12 +136,15 @@ def respond(
                 done = (seat * len(kinds) * s.seeds + k + (age + 1) / s.ages) / (2 * len(kinds) * s.seeds)
                 news(done, f"player {seat}: {name} wins {mean:+.3f}, the best so far {best[0]:+.3f}")
         assert best
-        found.append(Response(*_measure(measured, best[2], seat, s.games, REPORT + seed), best[1]))
+        found.append(Response(*_measure(measured, best[2], seat, s.games, REPORT + seed, 10 * s.games), best[1]))
     return found
 
 
-def _measure(games: Traverser, strategy: Strategy, seat: int, count: int, stream: int) -> tuple[float, float]:
-    """What a seat wins on average in so many games, with half of a 95 % interval."""
-    d = games.run(count, strategy, OVER, 0.0, generator(stream, seat))
-    scores = d.score[d.then == OVER] * (1.0 if seat == 0 else -1.0)
-    return float(scores.mean()), float(1.96 * scores.std() / np.sqrt(len(scores)))
+def _measure(games: Traverser, strategy: Strategy, seat: int, count: int, stream: int, most: int = 0) -> tuple[float, float]:
+    """What a seat wins on average in so many games, or in up to `most` until that is known well, with half of a 95 % interval."""
+    rng, scores, half = generator(stream, seat), np.zeros(0), np.inf
+    while len(scores) < (max(count, most) if half > NARROW else count):
+        d = games.run(min(CHUNK, max(count, most) - len(scores)), strategy, OVER, 0.0, rng)
+        scores = np.concatenate([scores, d.score[d.then == OVER]])
+        half = float(1.96 * scores.std() / np.sqrt(len(scores)))
+    return float(scores.mean() * (1.0 if seat == 0 else -1.0)), half

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,15 +11,16 @@ from numpy.typing import NDArray
 
 from nebel.match.agents import PolicyAgent
 from nebel.match.arena import Z95, play_deals
-from nebel.papers.dark_hex_learned import NETWORK, PERFECT, PRUNED, networks
+from nebel.papers.dark_hex_learned import NETWORK, PERFECT, PRUNED, against_learners, networks, remembering_network, with_diaries
 from nebel.papers.dark_hex_strategies import SIMPLER, wins_text
-from nebel.papers.dark_hex_study import SWEPT, Study
+from nebel.papers.dark_hex_study import SWEPT, Study, Wins
 from nebel.policy.simplify import Simplify
-from nebel.policy.table import TablePolicy
+from nebel.policy.table import Policy, TablePolicy
 from nebel.report.charts import Cell, heat
 from nebel.report.parts import Figure, Section, Table
 
 SOLVED = "solved"
+UNKNOWN = Wins(None, None)
 RANKED = {"MCCFR-IR-p": ("1", "-"), "MCCFR-IR": ("2", "-"), "HP": ("3", "1")}
 """What the text says of Fig. 4.5: ranks as Black and as White, before SIP and SIP+ joined."""
 
@@ -37,16 +39,17 @@ def players(study: Study) -> dict[str, tuple[TablePolicy, TablePolicy]]:
 
 
 def round_robin(study: Study) -> Section:
-    everybody = players(study)
-    nets = networks(study)
-    everybody |= {name: (policy, policy) for name, policy in nets.items()}
+    everybody: dict[str, tuple[Policy, Policy]] = {**players(study)}
+    nets, remembering = networks(study), remembering_network(study)
+    everybody |= {name: (policy, policy) for name, policy in {**nets, **remembering}.items()}
     names, deals = list(everybody), study.scale.games // 2
     wins = np.zeros((len(names), len(names)))
     with study.terms.timed(f"{len(names)} players meet, {study.scale.games:,} games a pair"):
         for i, black in enumerate(names):
             for j, white in enumerate(names):
                 seats = PolicyAgent(black, everybody[black][0]), PolicyAgent(white, everybody[white][1])
-                played = play_deals(study.game, seats, deals, study.terms.seed)
+                game = with_diaries(study) if {black, white} & remembering.keys() else study.game
+                played = play_deals(game, seats, deals, study.terms.seed)
                 wins[i, j] = np.count_nonzero(played.scores > 0) / deals
     others = ~np.eye(len(names), dtype=bool)
     as_black = np.array([2 * wins[i, others[i]].mean() - 1 for i in range(len(names))])
@@ -57,7 +60,7 @@ def round_robin(study: Study) -> Section:
         _ranking(names, order, as_black, as_white, deals * (len(names) - 1)),
     ]
     if nets:
-        parts.append(_guarantees(study, nets))
+        parts.append(_guarantees(study, nets, remembering))
     data: dict[str, Any] = {
         "players": names,
         "deals": deals,
@@ -101,19 +104,24 @@ def _ranking(names: list[str], order: list[int], as_black: NDArray[np.float64], 
     note = (
         "The mean score against all others, +1 a win and -1 a loss. The thesis shows pictures without numbers; its text gives these ranks "
         "of Fig. 4.5 and says that SIP+ is the strongest of all in Fig. 4.13. "
-        f"{PRUNED} is {NETWORK} with the winning move in all sure wins. Not here: {', '.join(absent)}; networks see the board and not the "
-        "order of moves, and learn without --quick where torch is installed."
+        f"{PRUNED} is {NETWORK} with the winning move in all sure wins; {PERFECT} is told the order of moves, too."
     )
+    if absent:
+        note += f" Not here: {', '.join(absent)}; networks learn without --quick where torch is installed."
     return Table("Ranking by mean score", head, rows, note)
 
 
-def _guarantees(study: Study, nets: dict[str, TablePolicy]) -> Table:
+def _guarantees(study: Study, nets: Mapping[str, TablePolicy], remembering: Mapping[str, Policy]) -> Table:
     rows = []
-    for name, policy in nets.items():
-        loose, exact = study.judge(name, policy)
-        rows.append((name, *map(wins_text, (loose.black, exact.black, loose.white, exact.white))))
-    head = ("player", "Black: abstract", "exact", "White: abstract", "exact")
-    note = f"Learned for {study.scale.network:g} s. Exact figures are guarantees against opponents that remember everything."
+    for name, policy in {**nets, **remembering}.items():
+        loose, exact = study.judge(name, nets[name]) if name in nets else (UNKNOWN, UNKNOWN)
+        met = against_learners(study, name, policy)
+        rows.append((name, *(wins_text(wins[player]) for player in range(2) for wins in (loose, met, exact))))
+    head = ("player", "Black: abstract", "learned", "exact", "White: abstract", "learned", "exact")
+    note = (
+        f"Learned for {study.scale.network:g} s. Exact figures are guarantees against opponents that remember everything; against best "
+        f"responses that are learned a player guarantees at most what it wins. {PERFECT} has too many information states for the others."
+    )
     return Table("NFSP: how often it wins at least", head, rows, note)
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nebel.core.errors import BadSetting
+from nebel.core.errors import BadFile, BadSetting
 from nebel.core.game import BaseGame, Encoding, Game
 from nebel.core.rule import kernel
 from nebel.core.state import State
@@ -68,6 +68,11 @@ class NetPolicy(MadePolicy):
     recall: str
     layers: tuple[Layer, ...]
     facts: dict[str, Any] = field(default_factory=dict)
+
+    def check_game(self, game: BaseGame) -> None:
+        super().check_game(game)
+        if isinstance(game, Game) and self.recall not in game.encodings:
+            raise BadFile(f"this network goes by what {self.game} puts into numbers, and {game.string} does not; play {self.game}")
 
     def logits(self, rows: Floats) -> Floats:
         """Of all moves, for rows of encodings."""
