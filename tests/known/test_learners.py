@@ -15,12 +15,13 @@ from nebel.cli import main
 from nebel.core.errors import TooLarge
 from nebel.learn.deep_cfr import DeepCfr, DeepCfrSettings
 from nebel.learn.dream import Dream, DreamSettings
-from nebel.learn.drive import LEARNERS, Learner, Yardstick
+from nebel.learn.drive import LEARNERS, METHODS, Learner, Yardstick
 from nebel.learn.memory import Experience
 from nebel.learn.mirror import Mirror
 from nebel.learn.mmd_ppo import MmdPpo, MmdPpoSettings
 from nebel.learn.nets import Dense
 from nebel.learn.nfsp import Nfsp, NfspSettings
+from nebel.learn.presets import PRESETS
 from nebel.learn.workers import Alone, Workers, hire
 from nebel.policy.io import load_policy, save_policy
 from nebel.policy.net import NetPolicy
@@ -184,6 +185,13 @@ def test_networks_play_as_they_learned(shape: str) -> None:
 def test_what_cannot_be_is_refused(words: list[str], reason: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["learn", "kuhn", *words, "--iterations", "1"]) == 2
     assert reason in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("method", sorted(LEARNERS))
+def test_every_method_has_presets_of_settings_that_it_takes(method: str) -> None:
+    assert PRESETS[method]
+    for preset in PRESETS[method].values():
+        assert METHODS[method](**preset.settings)
 
 
 @pytest.mark.parametrize("method", sorted(LEARNERS.keys() - {"exit-oos", "vr-deep-dcfr+"}))  # those have tests of their own

@@ -18,7 +18,7 @@ from nebel.policy.net import Floats, Layer, NetPolicy
 from nebel.policy.table import Policy
 from nebel.search.online import Searches
 
-BATCHED, BY_TORCH = "oos-network", "oos-network-torch"
+BY_TORCH, BY_NUMPY = "oos-network", "oos-network-numpy"
 HIDDEN, TOGETHER = (128, 128, 64), 256
 LONG = 10_000
 """Simulations of a search by a network: who is faster does not search on in a larger memory."""
@@ -118,6 +118,6 @@ def _batched(name: str, peer: str, one_by_one: Callable[[NetPolicy], NetPolicy])
 
 def claims() -> list[Claim]:
     return [
-        _claim(6), _claim(13), _batched(BATCHED, "nebel, one state at a time", lambda network: network),
-        _batched(BY_TORCH, "nebel, one state at a time by torch", by_torch),
+        _claim(6), _claim(13), _batched(BY_TORCH, "nebel, one state at a time by torch", by_torch),
+        _batched(BY_NUMPY, "nebel, one state at a time by NumPy", lambda network: network),
     ]  # fmt: skip

@@ -44,6 +44,7 @@ def judge_learned(args: argparse.Namespace) -> int:
                 "interval": [max(0.0, (total - half) / 2), max(0.0, (total + half) / 2)],
                 "best_response": [each.mean for each in found],
                 "best_response_intervals": [[each.mean - each.half, each.mean + each.half] for each in found],
+                "games": [each.games for each in found],
                 "chosen": [each.chosen for each in found],
                 "value": None,
                 "seed": seed,
@@ -55,5 +56,5 @@ def judge_learned(args: argparse.Namespace) -> int:
     low, high = (figure(max(0.0, (total + sign * half) / 2)) for sign in (-1, 1))
     say(f"exploitability at least {figure(least / 2)}, 95 % interval {low} to {high}")
     for p, each in enumerate(found):
-        say(f"the responder in seat {p} ({each.chosen}) gets {each.mean:+.4f} ± {each.half:.4f} over {settings.games:,} games")
+        say(f"the responder in seat {p} ({each.chosen}) gets {each.mean:+.4f} ± {each.half:.4f} over {each.games:,} games")
     return 0

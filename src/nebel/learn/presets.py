@@ -17,6 +17,8 @@ PAPER_ON_GEISTER = "Chen, Kaneko. Utilizing History Information in Acquiring Str
 SMALL_GEISTER = "Troillet and others. Analyzing simplified Geister using DREAM"
 THESIS = "Tapkan. Dark Hex: A Large Scale Imperfect Information Game. 2022; its steps are Adam's here, not those of plain gradient descent"
 ITS_AUTHORS = "Steinberger, Lerer, Brown. DREAM. 2020, for Leduc poker"
+SINGLE = "Steinberger. Single Deep Counterfactual Regret Minimization. 2019, for Leduc poker"
+XU = "Xu and others. Deep (Predictive) Discounted CFR. 2025; the average learns in every iteration, not 5,000 steps in every third"
 KITCHEN = "Kitchen, Benedetti. ExIt-OOS. 2018: lessons are what the search would play"
 OUR_OWN = "our own, found on Leduc poker and on Geister"
 
@@ -25,6 +27,16 @@ PRESETS: dict[str, dict[str, Preset]] = {
         "geister": Preset(
             {"sampling": "outcome", "estimate": "paper", "memory": "samples", "fresh": True, "hidden": "geister-deep-cfr",
              "traversals": 384, "batch": 3584, "room": 1_075_200, "rate": 0.01, "explore": 0.6}, PAPER_ON_GEISTER,
+        ),
+        "leduc": Preset(
+            {"memory": "samples", "fresh": True, "traversals": 1500, "steps": 750, "batch": 2048, "room": 1_000_000, "average": "nets"},
+            SINGLE,
+        ),
+    },
+    "vr-deep-dcfr+": {
+        "paper": Preset(
+            {"traversals": 10_000, "explore": 0.6, "steps": 750, "baseline_steps": 1000, "average_hidden": "64-64-64",
+             "average_steps": 1667, "alpha": 2.0, "gamma": 2.0}, XU,
         ),
     },
     "dream": {

@@ -2,14 +2,15 @@
 
 Timbers and others. Approximate Exploitability: Learning a Best Response in Large Games. 2022
 
-Of each seat several responders are learned, by deep Q-learning or by PPO, from several seeds. The best of them, and of their ages, is
-chosen on some games; what it wins is measured on others.
+Of each seat several responders are learned, by deep Q-learning or by PPO, from several seeds. Of all of them, at several ages, a few are
+chosen on some games, and the best of these on more; what it wins is measured on others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -30,8 +31,9 @@ FIRST, LAST = 0.3, 0.02
 """How often a responder that learns by deep Q-learning moves at random, at the beginning and in the end."""
 SLOWEST = 0.03
 """The rate of its learning in the end, as a share of that at the beginning: what moves are worth becomes less noisy."""
-CHOICE, REPORT = 1 << 20, 1 << 21
-"""Streams of games for choosing and for the report: none is used twice."""
+CHOICE, FINAL, REPORT = 1 << 20, 1 << 22, 1 << 21
+"""Streams of games for both choices and for the report: none is used twice."""
+FINALISTS = 4
 
 
 @dataclass(frozen=True)
@@ -58,11 +60,20 @@ News = Callable[[float, str], None]
 """Told the share of the work that is done, and how it stands."""
 
 
-class Response(NamedTuple):
-    """What the chosen responder of a seat wins, with half of a 95 % interval, and which it was."""
+class Measured(NamedTuple):
+    """What a seat wins on average, with half of a 95 % interval, in how many games."""
 
     mean: float
     half: float
+    games: int
+
+
+class Response(NamedTuple):
+    """What the chosen responder of a seat wins, and which it was."""
+
+    mean: float
+    half: float
+    games: int
     chosen: str
 
 
@@ -121,30 +132,28 @@ def respond(
     for seat in range(2):
         rivals = {1 - seat: frozen(game, agent, 1 - seat)}
         measured = in_step(game, recall, s.boards, rivals)
-        best: tuple[float, str, Strategy] | None = None
+        tried: list[tuple[float, str, Strategy]] = []
         for k, (kind, number) in enumerate((kind, number) for kind in kinds for number in range(s.seeds)):
             own = 1000 * seed + 10 * number + seat
             learner = (_Dqn if kind == "dqn" else _Ppo)(game, recall, s, own, seat, rivals)
             for age in range(s.ages):
                 for _ in range(max(1, s.iterations // s.ages)):
                     learner.iterate()
-                strategy = learner.snapshot()
-                mean, _ = _measure(measured, strategy, seat, s.games // 10, CHOICE + seed)
-                name = f"{kind}, seed {number}, {age + 1} of {s.ages}"
-                if best is None or mean > best[0]:
-                    best = mean, name, strategy
+                name, strategy = f"{kind}, seed {number}, {age + 1} of {s.ages}", learner.snapshot()
+                tried.append((_measure(measured, strategy, seat, s.games // 10, CHOICE + seed).mean, name, strategy))
                 done = (seat * len(kinds) * s.seeds + k + (age + 1) / s.ages) / (2 * len(kinds) * s.seeds)
-                news(done, f"player {seat}: {name} wins {mean:+.3f}, the best so far {best[0]:+.3f}")
-        assert best
-        found.append(Response(*_measure(measured, best[2], seat, s.games, REPORT + seed, 10 * s.games), best[1]))
+                news(done, f"player {seat}: {name} wins {tried[-1][0]:+.3f}, the best so far {max(each[0] for each in tried):+.3f}")
+        few = sorted(tried, key=itemgetter(0))[-FINALISTS:]
+        _, name, best = max(few, key=lambda one: _measure(measured, one[2], seat, s.games, FINAL + seed).mean)
+        found.append(Response(*_measure(measured, best, seat, s.games, REPORT + seed, 10 * s.games), name))
     return found
 
 
-def _measure(games: Traverser, strategy: Strategy, seat: int, count: int, stream: int, most: int = 0) -> tuple[float, float]:
-    """What a seat wins on average in so many games, or in up to `most` until that is known well, with half of a 95 % interval."""
+def _measure(games: Traverser, strategy: Strategy, seat: int, count: int, stream: int, most: int = 0) -> Measured:
+    """In so many games, or in up to `most` until what is won is known well."""
     rng, scores, half = generator(stream, seat), np.zeros(0), np.inf
     while len(scores) < (max(count, most) if half > NARROW else count):
         d = games.run(min(CHUNK, max(count, most) - len(scores)), strategy, OVER, 0.0, rng)
         scores = np.concatenate([scores, d.score[d.then == OVER]])
         half = float(1.96 * scores.std() / np.sqrt(len(scores)))
-    return float(scores.mean() * (1.0 if seat == 0 else -1.0)), half
+    return Measured(float(scores.mean() * (1.0 if seat == 0 else -1.0)), half, len(scores))
