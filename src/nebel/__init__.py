@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nebel.core.errors import Problem
-    from nebel.core.game import CHANCE, END, Bot, Game, Glance, Likeness, Rules, record
+    from nebel.core.game import CHANCE, END, Bot, Encoding, Game, Glance, Likeness, Rules, record
     from nebel.core.plain import PlainGame
     from nebel.core.registry import GAMES
     from nebel.core.registry import load as game
+    from nebel.core.remember import keeping_diaries
     from nebel.core.rule import rule
     from nebel.core.state import State, read_record
     from nebel.core.tree import grow
@@ -24,15 +25,16 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "CHANCE", "END", "GAMES", "Bot", "Game", "Glance", "Likeness", "PlainGame", "Problem", "Rules", "State", "game", "grow",
-    "load_policy", "read_record", "record", "rule", "save_policy",
+    "CHANCE", "END", "GAMES", "Bot", "Encoding", "Game", "Glance", "Likeness", "PlainGame", "Problem", "Rules", "State", "game", "grow",
+    "keeping_diaries", "load_policy", "read_record", "record", "rule", "save_policy",
 ]  # fmt: skip
 
 _HOMES = {
     "core.errors": ("Problem",),
-    "core.game": ("CHANCE", "END", "Bot", "Game", "Glance", "Likeness", "Rules", "record"),
+    "core.game": ("CHANCE", "END", "Bot", "Encoding", "Game", "Glance", "Likeness", "Rules", "record"),
     "core.plain": ("PlainGame",),
     "core.registry": ("GAMES", "game"),
+    "core.remember": ("keeping_diaries",),
     "core.rule": ("rule",),
     "core.state": ("State", "read_record"),
     "core.tree": ("grow",),

@@ -9,11 +9,14 @@ import numpy as np
 import pytest
 
 from nebel.cli import main
+from nebel.core.errors import BadRules
 from nebel.core.registry import load
+from nebel.core.remember import keeping_diaries
 from nebel.core.tree import Tree, grow
 from nebel.judge.exact import judge
 from nebel.policy.net import encode_side
 from nebel.policy.table import TablePolicy, from_tree
+from nebel.search.target import in_rules
 
 
 def random_policy(tree: Tree, seed: int) -> TablePolicy:
@@ -47,6 +50,22 @@ def test_diaries_tell_all_information_states_apart_and_change_nothing_else(optio
     assert [side.states for side in tree.sides] == [side.states for side in same.sides]
     for player, side in enumerate(tree.sides):
         assert len(np.unique(encode_side(tree, player, "perfect"), axis=0)) == side.states
+
+
+@pytest.mark.parametrize(
+    ("string", "pages", "tokens"), [("kuhn", 4, 8), ("liars_dice(faces=3)", 8, 20), ("goofspiel(cards=3,order=random)", 9, 20)]
+)
+def test_any_game_can_be_told_to_networks(string: str, pages: int, tokens: int) -> None:
+    game = keeping_diaries(in_rules(load(string)), pages, tokens)
+    tree = grow(game, "perfect")
+    rows = [encode_side(tree, player, "perfect") for player in range(2)]
+    assert len(np.unique(np.concatenate(rows), axis=0)) == tree.sides[0].states + tree.sides[1].states
+
+
+@pytest.mark.parametrize(("pages", "tokens"), [(2, 8), (4, 1)])
+def test_what_does_not_fit_into_a_diary_is_said(pages: int, tokens: int) -> None:
+    with pytest.raises(BadRules, match="more steps than there are pages, or sees a token"):
+        grow(keeping_diaries(in_rules(load("kuhn")), pages, tokens), "perfect")
 
 
 def test_networks_with_perfect_recall_learn_play_and_are_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

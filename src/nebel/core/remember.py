@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from nebel.core.errors import BadRules
 from nebel.core.game import Encoding, Game, Glance, Record, Rules, record
 from nebel.core.recall import PERFECT, blank_memory, remember_move, remember_sight
 from nebel.core.rule import rule
@@ -50,16 +51,21 @@ def remembering(game: Game, players: tuple[int, ...]) -> Game:
     return replace(game, state=_with(game, memory=(np.int64, 2)), rules=rules, glances={MEMORY: Glance(recall)})
 
 
-def keeping_diaries(game: Game, pages: int, tokens: int, also: str) -> Game:
-    """The same game with diaries in its states, and an encoding of perfect recall: what the encoding `also` says, then page by page the
-    own move and the sight, each as one of so many zeros and a one.
+@rule
+def say_seat(s: Record, player: int, out: Any) -> None:
+    out[0] = player
+
+
+def keeping_diaries(game: Game, pages: int, tokens: int, also: str = "") -> Game:
+    """The same game with diaries in its states, and an encoding of perfect recall: what the encoding `also` says, or else the seat, then
+    page by page the own move and the sight, each as one of so many zeros and a one.
 
     pages   the most steps of a game that a player can notice
     tokens  what is seen is below this
     """
     start, turn, _, play, _, _ = game.rules
     essence = game.clues.essence
-    size, say, board = game.encodings[also]
+    size, say, board = game.encodings[also] if also else Encoding(1, say_seat)
     actions, wide = game.actions, game.actions + tokens - 1
 
     @rule
@@ -80,6 +86,8 @@ def keeping_diaries(game: Game, pages: int, tokens: int, also: str) -> Game:
         for p in range(2):
             noticed = 1 + move if p == who else 0
             if noticed > 0 or seen[p] > 0:
+                if s.pages[p] == pages or seen[p] >= tokens:
+                    raise BadRules("keeping_diaries: a player notices more steps than there are pages, or sees a token that is too large")
                 s.diary[p * pages + s.pages[p]] = noticed * tokens + seen[p]
                 s.pages[p] += 1
 
