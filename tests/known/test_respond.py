@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import nebel
 from nebel.cli import main
 from nebel.judge.best_response import Judge
+from nebel.learn.dqn import NO_STATE, Gathered, Q, Transitions
 from nebel.learn.respond import ResponseSettings, respond
 from nebel.match.agents import read
 from nebel.policy.io import save_policy
@@ -17,6 +19,7 @@ from nebel.policy.table import Uniform
 from nebel.search.target import in_rules
 from nebel.solve import Budget, Job, solve
 
+ENCODED = in_rules(nebel.game("kuhn")).encodings["perfect"]
 FAST = ResponseSettings(seeds=1, iterations=40, ages=2, boards=128, hidden="48-48", games=20_000)
 
 
@@ -28,6 +31,51 @@ def test_learned_responses_come_near_the_exact_ones(string: str, responder: str)
     settings = ResponseSettings(**{**vars(FAST), "responder": responder, "iterations": 40 if responder == "dqn" else 120})
     for found, best in zip(respond(game, read("uniform"), settings, 1), exact, strict=True):
         assert best - 0.06 < found.mean < best + 2 * found.half
+
+
+def test_leduc_is_answered_within_a_few_hundredths() -> None:
+    game = in_rules(nebel.game("leduc"))
+    settings = ResponseSettings(seeds=1, iterations=80, ages=1, hidden="64-64", games=10_000)
+    for found, best in zip(respond(game, read("uniform"), settings, 1), (2.0875, 2.65972), strict=True):
+        assert best - 0.08 < found.mean < best + 2 * found.half
+
+
+def some_transitions(rng: np.random.Generator, count: int) -> Transitions:
+    """Of three information states of Kuhn poker, after which comes another or the end; rewards are luck."""
+    size, key, move, over = ENCODED.size, rng.integers(1, 4, count), rng.integers(0, 2, count), rng.integers(0, 2, count) > 0
+    rows = np.eye(4, size, dtype=np.float32)
+    after = np.where(over, NO_STATE, 4 - key)
+    reward = np.where(over, rng.normal(size=count), 0.0).astype(np.float32)
+    legal = np.broadcast_to(~over[:, None], (count, 2))
+    return Transitions(key, rows[key], move, reward, np.ones(count, np.float32), after, rows[4 - key], legal)
+
+
+def test_what_is_met_again_counts_more_often_and_teaches_the_same() -> None:
+    game, made = in_rules(nebel.game("kuhn")), some_transitions(np.random.default_rng(3), 500)
+    gathered = Gathered(Transitions.blank(50, ENCODED.size, 2))
+    for part in range(0, 500, 100):
+        gathered.add(Transitions(*(column[part : part + 100] for column in made)))
+    held = gathered.all()
+    assert gathered.held == 3 * 2 * 2
+    assert held.weight.sum() == 500
+    assert (held.weight * held.reward).sum() == pytest.approx(made.reward.sum(), abs=1e-3)
+    one, other = (Q(game, "perfect", "16", 0.01, 5, 3) for _ in range(2))
+    for _ in range(8):
+        one.step(made)
+        other.step(gathered.draw(100, np.random.default_rng(0)))
+    rows = np.eye(4, ENCODED.size, dtype=np.float32)
+    assert one(rows) == pytest.approx(other(rows), abs=1e-4)
+    assert np.abs(one(rows)).max() > 0.01
+
+
+def test_the_oldest_make_room() -> None:
+    gathered, made = Gathered(Transitions.blank(7, ENCODED.size, 2)), some_transitions(np.random.default_rng(3), 300)
+    for part in range(0, 300, 20):
+        gathered.add(Transitions(*(column[part : part + 20] for column in made)))
+    held = gathered.all()
+    assert gathered.held == 7
+    assert len(set(zip(held.key.tolist(), held.move.tolist(), held.next.tolist(), strict=True))) == 7
+    assert held.weight.min() >= 1
 
 
 def test_against_a_table_and_a_bot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

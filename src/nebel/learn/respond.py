@@ -144,16 +144,16 @@ def respond(
                 done = (seat * len(kinds) * s.seeds + k + (age + 1) / s.ages) / (2 * len(kinds) * s.seeds)
                 news(done, f"player {seat}: {name} wins {tried[-1][0]:+.3f}, the best so far {max(each[0] for each in tried):+.3f}")
         few = sorted(tried, key=itemgetter(0))[-FINALISTS:]
-        _, name, best = max(few, key=lambda one: _measure(measured, one[2], seat, s.games, FINAL + seed).mean)
-        found.append(Response(*_measure(measured, best, seat, s.games, REPORT + seed, 10 * s.games), name))
+        _, name, best = max(few, key=lambda one: _measure(measured, one[2], seat, s.games, FINAL + seed, 10).mean)
+        found.append(Response(*_measure(measured, best, seat, s.games, REPORT + seed, 10), name))
     return found
 
 
-def _measure(games: Traverser, strategy: Strategy, seat: int, count: int, stream: int, most: int = 0) -> Measured:
-    """In so many games, or in up to `most` until what is won is known well."""
+def _measure(games: Traverser, strategy: Strategy, seat: int, count: int, stream: int, times: int = 1) -> Measured:
+    """In so many games, or in up to so many times as many until what is won is known well."""
     rng, scores, half = generator(stream, seat), np.zeros(0), np.inf
-    while len(scores) < (max(count, most) if half > NARROW else count):
-        d = games.run(min(CHUNK, max(count, most) - len(scores)), strategy, OVER, 0.0, rng)
+    while len(scores) < (times * count if half > NARROW else count):
+        d = games.run(min(CHUNK, times * count - len(scores)), strategy, OVER, 0.0, rng)
         scores = np.concatenate([scores, d.score[d.then == OVER]])
         half = float(1.96 * scores.std() / np.sqrt(len(scores)))
     return Measured(float(scores.mean() * (1.0 if seat == 0 else -1.0)), half, len(scores))
