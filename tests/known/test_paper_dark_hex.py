@@ -12,9 +12,11 @@ import pytest
 import nebel
 from nebel.cli import main
 from nebel.core.tree import grow
+from nebel.papers import dark_hex_learned
 from nebel.papers.dark_hex import PAPER
-from nebel.papers.dark_hex_arena import round_robin
+from nebel.papers.dark_hex_arena import guarantees, round_robin
 from nebel.papers.dark_hex_game import missed, remembered
+from nebel.papers.dark_hex_learned import remembering_network
 from nebel.papers.dark_hex_strategies import _openings
 from nebel.papers.dark_hex_study import SWEPT, Scale, Study
 from nebel.papers.paper import Report, Terms, compute
@@ -144,6 +146,22 @@ def test_players_learn_are_counted_and_meet() -> None:
     same = [names.index(name) for name in ("MCCFR-IR-p", "SIP", "solved")]  # one policy under three names has one result
     assert len({wins[i][j] for i in same for j in same}) == 1
     assert "NFSP-PR" in str(met.parts[1])
+
+
+def test_a_network_learns_with_the_order_of_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a smaller board."""
+    monkeypatch.setattr("nebel.papers.dark_hex_study.BOARD", "dark_hex:3x2")
+    monkeypatch.setattr(dark_hex_learned, "RESPONDERS", {"seeds": 1, "iterations": 20, "ages": 1, "games": 2000, "boards": 64})
+    study = Study(Terms(quick=True), Scale(board=1, perfect=1, sweeps=1, curve=1, games=400, whole=False, network=2.0))
+    remembering = remembering_network(study)
+    judged = guarantees(study, {}, remembering)["NFSP-PR"]
+    study.close()
+    assert remembering["NFSP-PR"].recall == "perfect"
+    assert judged["exact"] == (None, None)
+    met = judged["learned"]
+    assert met.black is not None
+    assert met.white is not None
+    assert 0 <= met.black < 0.2 < met.white <= 1  # White could win always, and wins 0.2 by even play
 
 
 def test_openings_follow_the_likeliest_move() -> None:

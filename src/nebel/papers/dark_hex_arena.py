@@ -59,14 +59,16 @@ def round_robin(study: Study) -> Section:
         Figure("Black's wins, by row, against White's, by column", [("", _map(names, order, wins, deals))], _note(study, deals)),
         _ranking(names, order, as_black, as_white, deals * (len(names) - 1)),
     ]
-    if nets:
-        parts.append(_guarantees(study, nets, remembering))
+    judged = guarantees(study, nets, remembering)
+    if judged:
+        parts.append(_guarantees(study, judged))
     data: dict[str, Any] = {
         "players": names,
         "deals": deals,
         "black_wins": wins.tolist(),
         "score_as_black": as_black.tolist(),
         "score_as_white": as_white.tolist(),
+        "networks": {name: {kind: wins.as_json() for kind, wins in found.items()} for name, found in judged.items()},
     }
     lead = "Every player meets every other in both seats. The thesis shows the ranking of Black and of White players in three pictures."
     return Section("Figs. 4.5, 4.12, 4.13: round robin", lead, parts, data)
@@ -111,12 +113,17 @@ def _ranking(names: list[str], order: list[int], as_black: NDArray[np.float64], 
     return Table("Ranking by mean score", head, rows, note)
 
 
-def _guarantees(study: Study, nets: Mapping[str, TablePolicy], remembering: Mapping[str, Policy]) -> Table:
-    rows = []
+def guarantees(study: Study, nets: Mapping[str, TablePolicy], remembering: Mapping[str, Policy]) -> dict[str, dict[str, Wins]]:
+    """By player: how often it wins against abstract and learned best responses, and exactly."""
+    found = {}
     for name, policy in {**nets, **remembering}.items():
         loose, exact = study.judge(name, nets[name]) if name in nets else (UNKNOWN, UNKNOWN)
-        met = against_learners(study, name, policy)
-        rows.append((name, *(wins_text(wins[player]) for player in range(2) for wins in (loose, met, exact))))
+        found[name] = {"abstract": loose, "learned": against_learners(study, name, policy), "exact": exact}
+    return found
+
+
+def _guarantees(study: Study, judged: Mapping[str, Mapping[str, Wins]]) -> Table:
+    rows = [(name, *(wins_text(wins[player]) for player in range(2) for wins in found.values())) for name, found in judged.items()]
     head = ("player", "Black: abstract", "learned", "exact", "White: abstract", "learned", "exact")
     note = (
         f"Learned for {study.scale.network:g} s. Exact figures are guarantees against opponents that remember everything; against best "
