@@ -11,6 +11,7 @@ import pytest
 from nebel.cli import main
 from nebel.core.registry import load
 from nebel.match.agents import PolicyAgent
+from nebel.papers import cheat_wins
 from nebel.papers.cheat import PAPER
 from nebel.papers.cheat_cost import TABLE, simplest
 from nebel.papers.cheat_curriculum import CARRIED, SCRATCH, Ladder, _judged, at_cost
@@ -22,7 +23,7 @@ from nebel.solve.run import Budget, Job
 
 pytestmark = pytest.mark.long
 TINY = Scale(games=1000, seeds=1, table=(3,), health=("2", "3"), carried=50, tops=(2,), longest=20, limit=10, exact=2)
-SECTIONS = ["table1", "values", "fig1", "fig2", "exact", "arena"]
+SECTIONS = ["table1", "values", "fig1", "fig2", "exact"]
 
 
 @pytest.fixture(scope="module")
@@ -62,8 +63,15 @@ def test_agents_learn_to_beat_the_bots(report: Report) -> None:
         for bot in ("random", "heuristic"):
             assert curve[-1][bot] > max(0.55, curve[0][bot])
     assert found["curves"]["Memoryless"][-1]["heuristic"] > 0.68
-    met = report.data()["sections"]["arena"]
-    assert all(met["won"][i][j] + met["won"][j][i] == pytest.approx(1) for i in range(6) for j in range(6))
+
+
+def test_everybody_meets_everybody(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With one agent: each pair of recalls is compiled by itself."""
+    monkeypatch.setattr(cheat_wins, "AGENTS", {"Memoryless": "memoryless"})
+    met = cheat_wins.arena(study).data
+    assert met["players"] == ["Memoryless-3", RANDOM, HEURISTIC]
+    assert all(met["won"][i][j] + met["won"][j][i] == pytest.approx(1) for i in range(3) for j in range(3))
+    assert met["won"][0][1] > met["won"][0][2] > 0.6
 
 
 def test_health_is_what_does_not_generalise(report: Report) -> None:
