@@ -23,7 +23,14 @@ VARIANTS = {
         "(width=2,height=3,ghosts=2,buffer=0,limit=5)",
         "(width=3,height=3,ghosts=3,reds=1,buffer=0,limit=3,setup=chosen,assist=true)",
     ],
-    "cheat": ["(hp=1)", "(hp=2,alike=true,starter=0)", "(hp=none,limit=6)", "(ranks=4,suits=3,hand=4,max_discard=2)", "(hp=1,put=counts)"],
+    "cheat": [
+        "(hp=1)",
+        "(hp=2,alike=true,starter=0)",
+        "(hp=none,limit=6)",
+        "(ranks=4,suits=3,hand=4,max_discard=2)",
+        "(hp=1,put=counts)",
+        "(hp=1,diary=true)",
+    ],
 }
 GAMES = [f"{name}{options}" for name in nebel.GAMES for options in VARIANTS.get(name, [""])]
 

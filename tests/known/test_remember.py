@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from nebel.cli import main
-from nebel.core.errors import BadRules
+from nebel.core.errors import BadRules, UnknownGame
 from nebel.core.registry import load
 from nebel.core.remember import keeping_diaries
 from nebel.core.tree import Tree, grow
@@ -52,6 +52,19 @@ def test_diaries_tell_all_information_states_apart_and_change_nothing_else(optio
         assert len(np.unique(encode_side(tree, player, "perfect"), axis=0)) == side.states
 
 
+@pytest.mark.parametrize("recall", ["history-aware", "general"])
+def test_histories_of_cheat_are_told(recall: str) -> None:
+    tree = grow(load("cheat(hp=1,diary=true)"), recall)
+    for player, side in enumerate(tree.sides):
+        assert len(np.unique(encode_side(tree, player, recall), axis=0)) == side.states
+
+
+@pytest.mark.parametrize("options", ["put=counts", "hp=100"])
+def test_histories_that_cannot_be_told_are_refused(options: str) -> None:
+    with pytest.raises(UnknownGame, match="diary"):
+        load(f"cheat({options},diary=true)")
+
+
 @pytest.mark.parametrize(
     ("string", "pages", "tokens"), [("kuhn", 4, 8), ("liars_dice(faces=3)", 8, 20), ("goofspiel(cards=3,order=random)", 9, 20)]
 )
@@ -64,7 +77,7 @@ def test_any_game_can_be_told_to_networks(string: str, pages: int, tokens: int) 
 
 @pytest.mark.parametrize(("pages", "tokens"), [(2, 8), (4, 1)])
 def test_what_does_not_fit_into_a_diary_is_said(pages: int, tokens: int) -> None:
-    with pytest.raises(BadRules, match="more steps than there are pages, or sees a token"):
+    with pytest.raises(BadRules, match=r"more steps than there are pages|a token that is too large"):
         grow(keeping_diaries(in_rules(load("kuhn")), pages, tokens), "perfect")
 
 

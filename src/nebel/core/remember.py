@@ -4,6 +4,7 @@ written down, so that networks can be told all of it."""
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -63,10 +64,30 @@ def keeping_diaries(game: Game, pages: int, tokens: int, also: str = "") -> Game
     pages   the most steps of a game that a player can notice
     tokens  what is seen is below this
     """
+    actions = game.actions
+
+    @rule
+    def note(s: Record, who: int, move: int, seen: Any, player: int) -> int:
+        if seen[player] >= tokens:
+            raise BadRules("keeping_diaries: a player sees a token that is too large")
+        return (1 + move if who == player else 0) * tokens + seen[player]
+
+    @rule
+    def tell(page: int, out: Any) -> None:
+        move, token = page // tokens, page % tokens
+        if move > 0:
+            out[move - 1] = 1.0
+        if token > 0:
+            out[actions + token - 1] = 1.0
+
+    return writing_down(game, pages, actions + tokens - 1, note, tell, {PERFECT: also})
+
+
+def writing_down(game: Game, pages: int, wide: int, note: Any, tell: Any, told: Mapping[str, str]) -> Game:
+    """The same game whose states hold what note(s, who, move, seen, player) makes of each step for each player, unless it is 0; and with
+    encodings by recall: what another, which is named, says, then page by page `wide` numbers that tell(page, out) makes of these."""
     start, turn, _, play, _, _ = game.rules
     essence = game.clues.essence
-    size, say, board = game.encodings[also] if also else Encoding(1, say_seat)
-    actions, wide = game.actions, game.actions + tokens - 1
 
     @rule
     def begin(s: Record) -> None:
@@ -84,11 +105,11 @@ def keeping_diaries(game: Game, pages: int, tokens: int, also: str = "") -> Game
         seen[0] = seen[1] = 0
         play(s, move, seen)
         for p in range(2):
-            noticed = 1 + move if p == who else 0
-            if noticed > 0 or seen[p] > 0:
-                if s.pages[p] == pages or seen[p] >= tokens:
-                    raise BadRules("keeping_diaries: a player notices more steps than there are pages, or sees a token that is too large")
-                s.diary[p * pages + s.pages[p]] = noticed * tokens + seen[p]
+            page = note(s, who, move, seen, p)
+            if page > 0:
+                if s.pages[p] == pages:
+                    raise BadRules("keeping_diaries: a player notices more steps than there are pages")
+                s.diary[p * pages + s.pages[p]] = page
                 s.pages[p] += 1
 
     @rule
@@ -97,23 +118,23 @@ def keeping_diaries(game: Game, pages: int, tokens: int, also: str = "") -> Game
         essence(s)
         erase(s)
 
-    @rule
-    def tell(s: Record, player: int, out: Any) -> None:
-        say(s, player, out)
-        for i in range(s.pages[player]):
-            page = s.diary[player * pages + i]
-            move, token = page // tokens, page % tokens
-            if move > 0:
-                out[size + i * wide + move - 1] = 1.0
-            if token > 0:
-                out[size + i * wide + actions + token - 1] = 1.0
+    def encoding(also: str) -> Encoding:
+        size, say, board = game.encodings[also] if also else Encoding(1, say_seat)
+
+        @rule
+        def write(s: Record, player: int, out: Any) -> None:
+            say(s, player, out)
+            for i in range(s.pages[player]):
+                tell(s.diary[player * pages + i], out[size + i * wide : size + (i + 1) * wide])
+
+        return Encoding(size + pages * wide, write, board)
 
     return replace(
         game,
         state=_with(game, pages=(np.int64, 2), diary=(np.int64, 2 * pages)),
         rules=game.rules._replace(start=begin, play=go_on),
         clues=game.clues._replace(essence=essential),
-        encodings={**game.encodings, PERFECT: Encoding(size + pages * wide, tell, board)},
+        encodings={**game.encodings, **{recall: encoding(also) for recall, also in told.items()}},
     )
 
 

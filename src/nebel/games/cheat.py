@@ -15,6 +15,7 @@ from nebel.core.rule import rule
 from nebel.games.cheat_box import Box, putting
 from nebel.games.cheat_clues import BELIEVED, COUNT, HAND, KINDS, SHOWN, TOOK, clues
 from nebel.games.cheat_decks import likeness
+from nebel.games.cheat_history import keeping_history
 from nebel.games.packed import RANKS, SUITS, arithmetic
 from nebel.games.table import Piece, back, seats, slot, table, words
 
@@ -53,6 +54,7 @@ def cheat(
     limit: int | None = None,
     alike: bool = False,
     put: Literal["cards", "counts"] = "cards",
+    diary: bool = False,
 ) -> Game:
     """Put down cards face down as the rank that is on, truly or not; who loses a challenge takes the pile and loses a health point."""
     box = Box.of({"ranks": ranks, "suits": suits, "hand": hand, "max_discard": max_discard, "alike": alike, "put": put})
@@ -359,7 +361,7 @@ def cheat(
     depth = 2 * (min(turns, longest) or longest) + (in_play + 1 if one_by_one else 1)
     fullest = sum(comb(in_play, k) for k in range(1, most + 1))
     outcomes = kinds + 2 if one_by_one else len(deal_odds)
-    return Game(
+    game = Game(
         state=record(
             hand=(int64, 2), hp=(int64, 2), mine=(int64, 2), theirs=(int64, 2), pile=int64, last=int64, claim=int64, rank=int64, by=int64,
             turn=int64, turns=int64, past=int64, dealt=int64, winner=int64,
@@ -386,3 +388,4 @@ def cheat(
         view=view,
         svg=svg,
     )  # fmt: skip
+    return keeping_history(box, game) if diary else game
