@@ -144,6 +144,7 @@ def respond(
                 done = (seat * len(kinds) * s.seeds + k + (age + 1) / s.ages) / (2 * len(kinds) * s.seeds)
                 news(done, f"player {seat}: {name} wins {tried[-1][0]:+.3f}, the best so far {max(each[0] for each in tried):+.3f}")
         few = sorted(tried, key=itemgetter(0))[-FINALISTS:]
+        news((seat + 1) / 2, f"player {seat}: the best {len(few)} of {len(tried)} are measured on more games")
         _, name, best = max(few, key=lambda one: _measure(measured, one[2], seat, s.games, FINAL + seed, 10).mean)
         found.append(Response(*_measure(measured, best, seat, s.games, REPORT + seed, 10), name))
     return found
