@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from nebel.cli import main
 from nebel.learn.presets import preset_of
@@ -42,10 +43,22 @@ def test_variants_are_solved_and_merged() -> None:
     assert sum(purple["won_of_100"]) > 152.44
     learned = report.data()["sections"]["learned"]
     assert [each["limit"] for each in learned["judged"]] == [8, 2] * 3
-    lost = {(each["method"], each["variant"]): [mark[3] for mark in each["curve"]] for each in learned["judged"]}
+    lost = {(each["method"], each["variant"]): [mark["exploitability"] for mark in each["curve"]] for each in learned["judged"]}
     assert all(0.0 < mark < 1.0 for method in ("dream", "mmd-ppo", "vr-deep-dcfr+") for mark in lost[method, "x2y3g2b0"])
     assert lost["dream", "x4y3g4b0"] == [0.0, 0.0]  # after two plies nobody has won
-    assert "<table" in report.html()
+    for run in learned["played"]:
+        for mark in run["curve"]:
+            seen = mark["seen"]
+            for won, won_by in zip(seen["won"], seen["won_by"], strict=True):
+                assert 0.2 < won == pytest.approx(sum(won_by.values()))
+            assert 0.0 <= seen["blue_first"] <= 1.0
+            assert all(loss > 0.0 for loss in mark["losses"].values())
+    assert [sorted(run["curve"][0]["losses"]) for run in learned["played"][::2]] == [
+        ["baseline_loss_0", "baseline_loss_1"],
+        ["critic_loss"],
+    ]
+    page = report.html()
+    assert all(f"Fig. {k}:" in page for k in (5, 6, 7, 9, 10, 11, 12))
 
 
 def test_networks_with_and_without_history() -> None:
@@ -59,10 +72,16 @@ def test_networks_with_and_without_history() -> None:
     (row,) = report.data()["sections"]["opponents"]["pairs"]
     assert row["shipped:geister"] > 0.85
     players = {each["player"]: each for each in report.data()["sections"]["escapes"]["players"]}
-    assert players["random"]["won"] < players["shipped:geister"]["won"]
+    assert players["random"]["won"] < 0.5 < players["shipped:geister"]["won"]
+    assert players["shipped:geister"]["escaped"] > 0.5 * players["shipped:geister"]["won"]
+    for run in runs:
+        for mark in run["curve"]:
+            assert 0.0 < mark["purple"]["won"] + mark["purple"]["drawn"] < 1.0
+            assert mark["purple"]["escaped"] <= mark["purple"]["won"]
     again = report.data()["sections"]["shipped"]
     assert (again["iterations"], again["pairs"][0]["shipped:geister"]) == (2, row["shipped:geister"])
-    assert "<table" in report.html()
+    page = report.html()
+    assert all(f"Fig. {k}" in page for k in (3, 4, 5, 6))
 
 
 def test_the_recipe_of_the_shipped_network_is_a_command(tmp_path: Path) -> None:

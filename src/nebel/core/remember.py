@@ -24,7 +24,7 @@ def remembering(game: Game, players: tuple[int, ...]) -> Game:
 
     The fewer players, the better: histories that differ in what nobody remembers are one state.
     """
-    start, turn, _, play, _, _ = game.rules
+    start = game.rules.start
     keeps = (0 in players, 1 in players)
 
     @rule
@@ -34,22 +34,18 @@ def remembering(game: Game, players: tuple[int, ...]) -> Game:
             s.memory[p] = blank_memory(p) if keeps[p] else 0
 
     @rule
-    def go_on(s: Record, move: int, seen: Any) -> None:
-        who = turn(s)
-        seen[0] = seen[1] = 0
-        play(s, move, seen)
-        for p in range(2):
-            if keeps[p]:
-                if p == who:
-                    s.memory[p] = remember_move(s.memory[p], move)
-                s.memory[p] = remember_sight(s.memory[p], seen[p])
+    def keep(s: Record, who: int, move: int, seen: Any, p: int) -> None:
+        if keeps[p]:
+            if p == who:
+                s.memory[p] = remember_move(s.memory[p], move)
+            s.memory[p] = remember_sight(s.memory[p], seen[p])
 
     @rule
     def recall(s: Record, player: int) -> Any:
         return s.memory[player]
 
-    rules: Rules = game.rules._replace(start=begin, play=go_on)
-    return replace(game, state=_with(game, memory=(np.int64, 2)), rules=rules, glances={MEMORY: Glance(recall)})
+    rules: Rules = game.rules._replace(start=begin, play=_playing(game, keep))
+    return replace(game, state=with_fields(game, memory=(np.int64, 2)), rules=rules, glances={MEMORY: Glance(recall)})
 
 
 @rule
@@ -86,8 +82,7 @@ def keeping_diaries(game: Game, pages: int, tokens: int, also: str = "") -> Game
 def writing_down(game: Game, pages: int, wide: int, note: Any, tell: Any, told: Mapping[str, str]) -> Game:
     """The same game whose states hold what note(s, who, move, seen, player) makes of each step for each player, unless it is 0; and with
     encodings by recall: what another, which is named, says, then page by page `wide` numbers that tell(page, out) makes of these."""
-    start, turn, _, play, _, _ = game.rules
-    essence = game.clues.essence
+    start, essence = game.rules.start, game.clues.essence
 
     @rule
     def begin(s: Record) -> None:
@@ -100,17 +95,13 @@ def writing_down(game: Game, pages: int, wide: int, note: Any, tell: Any, told: 
         s.diary[:] = 0
 
     @rule
-    def go_on(s: Record, move: int, seen: Any) -> None:
-        who = turn(s)
-        seen[0] = seen[1] = 0
-        play(s, move, seen)
-        for p in range(2):
-            page = note(s, who, move, seen, p)
-            if page > 0:
-                if s.pages[p] == pages:
-                    raise BadRules("keeping_diaries: a player notices more steps than there are pages")
-                s.diary[p * pages + s.pages[p]] = page
-                s.pages[p] += 1
+    def keep(s: Record, who: int, move: int, seen: Any, p: int) -> None:
+        page = note(s, who, move, seen, p)
+        if page > 0:
+            if s.pages[p] == pages:
+                raise BadRules("keeping_diaries: a player notices more steps than there are pages")
+            s.diary[p * pages + s.pages[p]] = page
+            s.pages[p] += 1
 
     @rule
     def essential(s: Record) -> None:
@@ -131,14 +122,29 @@ def writing_down(game: Game, pages: int, wide: int, note: Any, tell: Any, told: 
 
     return replace(
         game,
-        state=_with(game, pages=(np.int64, 2), diary=(np.int64, 2 * pages)),
-        rules=game.rules._replace(start=begin, play=go_on),
+        state=with_fields(game, pages=(np.int64, 2), diary=(np.int64, 2 * pages)),
+        rules=game.rules._replace(start=begin, play=_playing(game, keep)),
         clues=game.clues._replace(essence=essential),
         encodings={**game.encodings, **{recall: encoding(also) for recall, also in told.items()}},
     )
 
 
-def _with(game: Game, **more: Any) -> np.dtype[np.void]:
+def _playing(game: Game, keep: Any) -> Any:
+    """The rule that makes a move, after which keep(s, who, move, seen, player) is called for each player."""
+    turn, play = game.rules.turn, game.rules.play
+
+    @rule
+    def go_on(s: Record, move: int, seen: Any) -> None:
+        who = turn(s)
+        seen[0] = seen[1] = 0
+        play(s, move, seen)
+        for p in range(2):
+            keep(s, who, move, seen, p)
+
+    return go_on
+
+
+def with_fields(game: Game, **more: Any) -> np.dtype[np.void]:
     """A game's state with more fields. They come first: behind the old ones Numba would take old code for the new layout, and warn."""
     layout: Any = game.state.fields
     fields = {name: layout[name][0] if layout[name][0].subdtype is None else layout[name][0].subdtype for name in game.state.names or ()}

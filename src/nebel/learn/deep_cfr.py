@@ -129,7 +129,7 @@ class RegretLearner:
         self._memory[player].add(lessons, self.settings.temper * weights + late, rng)
         self._strategies.add(strategies, np.full(len(strategies.rows), late), rng)
 
-    def extra(self, rng: np.random.Generator) -> dict[str, float]:
+    def extra(self, player: int, rng: np.random.Generator) -> dict[str, float]:
         """What else a method learns from the player's samples; its losses."""
         return {}
 
@@ -141,7 +141,7 @@ class RegretLearner:
             start = time.perf_counter()
             self.gather(player, 2 * self.iterations + player, rng)
             sampling += time.perf_counter() - start
-            losses |= self.extra(rng)
+            losses |= self.extra(player, rng)
             net = self._net(player, self.iterations) if s.fresh else self._gains[player]
             losses[f"loss_{player}"] = float(np.mean([net.step(self._memory[player].draw(s.batch, rng), s.clip) for _ in range(s.steps)]))
             drawn.append(net)

@@ -55,9 +55,9 @@ class Dream(RegretLearner):
         lessons = Lessons(d.rows(own), gains[own].astype(np.float32), d.legal[own])
         return lessons, -d.reach[own], Experience(d.rows(other), d.share[other], d.legal[other])
 
-    def extra(self, rng: np.random.Generator) -> dict[str, float]:
+    def extra(self, player: int, rng: np.random.Generator) -> dict[str, float]:
         assert self._last
-        return {"baseline_loss": self._baseline.learn(self._last, self.iterations > 0, self.settings.baseline_steps, rng)}
+        return {f"baseline_loss_{player}": self._baseline.learn(self._last, self.iterations > 0, self.settings.baseline_steps, rng)}
 
     def save(self) -> Arrays:
         return {**super().save(), **self._baseline.save("baseline.")}

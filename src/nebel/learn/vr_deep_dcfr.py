@@ -78,7 +78,7 @@ class VrDeepDcfr:
             losses[f"loss_{player}"] = self._learn_regrets(d, gains, player, rng)
             self._tally(d, 1 - player, rng)
             if s.baseline_steps:
-                losses["baseline_loss"] = self._baseline.learn(d, self.iterations > 0, s.baseline_steps, rng)
+                losses[f"baseline_loss_{player}"] = self._baseline.learn(d, self.iterations > 0, s.baseline_steps, rng)
         losses["average_loss"] = float(np.mean([self._average.step(self._tallies.draw(BATCH, rng)) for _ in range(s.average_steps)]))
         self.iterations += 1
         spent = time.perf_counter() - begun

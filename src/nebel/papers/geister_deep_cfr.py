@@ -7,19 +7,17 @@ with outcome sampling and by MMD-PPO, and lets them and the network that comes w
 from __future__ import annotations
 
 import os
-import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from nebel.core.game import CHANCE, BaseGame
+from nebel.core.game import BaseGame
 from nebel.core.registry import load
-from nebel.core.rng import generator
-from nebel.core.state import State
 from nebel.games.geister import ESCAPED
+from nebel.geister.endings import NAMES, NOBODY, watch_both
 from nebel.learn.drive import LEARNERS, METHODS
 from nebel.learn.presets import preset_of
 from nebel.learn.workers import Alone, hire
@@ -37,6 +35,7 @@ OPPONENTS, DEEP = ("random-escape", "rush", "purple:1", "purple:2"), ("purple:4"
 """All networks meet the first; those who look far ahead meet one of each kind."""
 SHIPPED = "shipped:geister"
 PURPLE = "purple:1"
+SECONDS = Axis("seconds of training")
 PUBLISHED = {"random-escape": "over 75 %", PURPLE: "about 33 %"}
 
 
@@ -48,9 +47,8 @@ class Scale(NamedTuple):
     marks: int  # times that it is measured on the way
     settings: dict[str, dict[str, Any]]  # by method
     games: int  # of each pairing with Random on the way, and with the network that comes with nebel
-    each: int  # of each run with each opponent
+    each: int  # of each run with each opponent, and with Purple-1 on the way
     deep: int  # of those with opponents who look far ahead
-    watched: int  # games whose endings are counted
     again: int  # iterations of the network that comes with nebel
     opponents: Sequence[str] = OPPONENTS
     far: Sequence[str] = DEEP
@@ -62,12 +60,12 @@ DEEP_CFR: dict[str, Any] = {
     "average_steps": 60, "batch": 2048,
 }  # fmt: skip
 MMD_PPO: dict[str, Any] = {"hidden": "128-128", "magnet": 0.3, "mean": 0.98, "settling": 300.0}
-USUAL = Scale(6, 100.0, 5, {"deep-cfr": DEEP_CFR, "mmd-ppo": MMD_PPO}, 2000, 500, 200, 400, 621)
+USUAL = Scale(6, 100.0, 5, {"deep-cfr": DEEP_CFR, "mmd-ppo": MMD_PPO}, 2000, 500, 200, 621)
 FULL = USUAL._replace(seconds=1500.0, marks=10)
 QUICK = Scale(2, 2.0, 2, {
     "deep-cfr": {**DEEP_CFR, "room": 20_000, "traversals": 50, "steps": 10, "average_steps": 10},
     "mmd-ppo": {"hidden": "32-32", "critic": "32-32", "boards": 64},
-}, 60, 60, 10, 10, 2, workers="1")  # fmt: skip
+}, 60, 60, 10, 2, workers="1")  # fmt: skip
 
 
 class Task(NamedTuple):
@@ -79,14 +77,39 @@ class Task(NamedTuple):
     scale: Scale
 
 
+class Met(NamedTuple):
+    """Games against Purple-1 in both seats: shares won, drawn, and won by escape."""
+
+    won: float
+    drawn: float
+    escaped: float
+
+    @property
+    def points(self) -> float:
+        return self.won + self.drawn / 2
+
+    @property
+    def escapes(self) -> float:
+        """Of wins, the share by escape."""
+        return self.escaped / self.won if self.won else 0.0
+
+
+class Mark(NamedTuple):
+    """A network on the way: points against Random, draws half, and how it fares against Purple-1."""
+
+    seconds: float
+    random: float
+    purple: Met
+
+
 class Run(NamedTuple):
-    """How it fared: seconds, and the share of games won against Random, at each mark; and the network in the end."""
+    """How it fared, and the network in the end."""
 
     method: str
     kind: str
     seed: int
     iterations: int
-    curve: list[tuple[float, float]]
+    curve: list[Mark]
     policy: MadePolicy
 
 
@@ -96,17 +119,26 @@ def train(task: Task) -> Run:
     settings = METHODS[task.method](**scale.settings[task.method])
     learner = LEARNERS[task.method](game, KINDS[task.kind], settings, task.seed, Alone())
     learner.prepare()
-    spent, curve = 0.0, list[tuple[float, float]]()
+    spent, curve = 0.0, list[Mark]()
     while len(curve) < scale.marks:
         begun = time.perf_counter()
         learner.iterate()
         spent += time.perf_counter() - begun
         if spent >= scale.seconds * (len(curve) + 1) / scale.marks:
-            curve.append((spent, play_pair(game, PolicyAgent("network", learner.policy({})), RANDOM, scale.games, 1).points))
+            now = PolicyAgent("network", learner.policy({}))
+            points = play_pair(game, now, RANDOM, scale.games, 1).points
+            curve.append(Mark(spent, points, meet_purple(game, now, scale.each, 1)))
     return Run(task.method, task.kind, task.seed, learner.iterations, curve, learner.policy({}))
 
 
 RANDOM: Agent = PolicyAgent("random", Uniform())
+
+
+def meet_purple(game: BaseGame, ours: Agent, games: int, seed: int) -> Met:
+    seats = watch_both(game, ours, read(PURPLE), games // 2, seed)
+    each = [(seen.won(p), seen.won(NOBODY), seen.won_by(p)[NAMES[ESCAPED]]) for p, seen in enumerate(seats)]
+    won, drawn, escaped = np.mean(each, axis=0).tolist()
+    return Met(won, drawn, escaped)
 
 
 class Study:
@@ -136,35 +168,59 @@ class Study:
         return {f"{method} {kind}": self.of(method, kind) for method in self.scale.settings for kind in KINDS}
 
 
+STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
+"""Half of a 95 % interval in standard errors, of 2, 3 ... 10 runs: of so few the spread is not known well."""
+
+
 def interval(values: Sequence[float]) -> str:
     """Mean and half a 95 % interval over runs."""
     if len(values) == 1:
         return f"{values[0]:.1%} (one run)"
-    return f"{np.mean(values):.1%} ±{1.96 * float(np.std(values, ddof=1)) / len(values) ** 0.5:.1%}"
+    return f"{np.mean(values):.1%} ±{STUDENT[len(values) - 2] * float(np.std(values, ddof=1)) / len(values) ** 0.5:.1%}"
+
+
+def on_the_way(study: Study, title: str, height: Callable[[Mark], float], low: float = 0.0) -> str:
+    """Means over runs, by mark."""
+    series = {}
+    for name, runs in study.players.items():
+        points = np.mean([[(mark.seconds, height(mark)) for mark in run.curve] for run in runs], axis=0)
+        series[name] = [(at, share) for at, share in points.tolist()]
+    return lines(title, series, SECONDS, Axis("share", low=low, high=1.0))
+
+
+def spread_out(study: Study) -> list[tuple[str, str]]:
+    """Run by run, without history."""
+    kind, drawn = next(iter(KINDS)), []
+    for method in study.scale.settings:
+        series = {f"seed {run.seed}": [(mark.seconds, mark.random) for mark in run.curve] for run in study.of(method, kind)}
+        drawn.append((f"Fig. 4: {method} {kind}, run by run", lines("Fig. 4", series, SECONDS, Axis("share", low=0.4, high=1.0))))
+    return drawn
 
 
 def history(study: Study) -> Section:
-    rows, series, data = [], dict[str, list[tuple[float, float]]](), []
+    rows, data = [], []
     for name, runs in study.players.items():
-        ends = [run.curve[-1][1] for run in runs]
-        seconds = np.mean([[at for at, _ in run.curve] for run in runs], axis=0)
-        series[name] = list(zip(seconds.tolist(), np.mean([[won for _, won in run.curve] for run in runs], axis=0).tolist(), strict=True))
+        ends = [run.curve[-1].random for run in runs]
         spread = f"{min(ends):.1%} to {max(ends):.1%}"
         rows.append((name, str(len(runs)), f"{np.mean([run.iterations for run in runs]):.0f}", "over 75 %", interval(ends), spread))
-        data += [{key: value for key, value in run._asdict().items() if key != "policy"} for run in runs]
+        for run in runs:
+            facts = {key: value for key, value in run._asdict().items() if key != "policy"}
+            data.append({**facts, "curve": [{**mark._asdict(), "purple": mark.purple._asdict()} for mark in run.curve]})
     gaps = []
     for method in study.scale.settings:
         pairs = zip(*(study.of(method, kind) for kind in KINDS), strict=True)
-        gaps.append((method, interval([one.curve[-1][1] - other.curve[-1][1] for one, other in pairs])))
+        gaps.append((method, interval([one.curve[-1].random - other.curve[-1].random for one, other in pairs])))
     note = (
         f"After {study.scale.seconds:g} s of training each; {study.scale.games:,} games in both seats, draws half; mean with half a 95 % "
         "interval over runs."
     )
-    drawn = lines("Games won against Random", series, Axis("seconds of training"), Axis("share", low=0.4, high=1.0))
     head = ("", "runs", "iterations", "paper", "ours", "spread over runs")
     answer = "Run by run. Above 0 those who do not see the board before are better, which is what the paper has; below 0 those who do."
     parts: list[Table | Figure] = [
-        Figure("Fig. 3", [("", drawn)]),
+        Figure(
+            "Games won against Random",
+            [("Fig. 3: means over runs", on_the_way(study, "Fig. 3", lambda mark: mark.random, 0.4)), *spread_out(study)],
+        ),
         Table("At the end", head, rows, note),
         Table("Does the board before help?", ("learned by", "without history minus with it"), gaps, answer),
     ]
@@ -191,7 +247,11 @@ def opponents(study: Study) -> Section:
         f"Means over runs with half a 95 % interval. {SHIPPED} was learned by MMD-PPO and plays with a limit of 300 plies; the worst of "
         f"its opponents here is {worst['opponent']} ({worst[SHIPPED]:.1%})."
     )
-    return Section("Fig. 5: opponents", "Games won in both seats, draws half.", [Table("Games won", head, rows, note)], {"pairs": data})
+    drawn = Figure(
+        "On the way", [("Fig. 5: games won against Purple-1, draws half", on_the_way(study, "Fig. 5", lambda mark: mark.purple.points))]
+    )
+    lead = "Games won in both seats, draws half."
+    return Section("Fig. 5: opponents", lead, [drawn, Table("In the end", head, rows, note)], {"pairs": data})
 
 
 RECIPE = "nebel learn geister --with mmd-ppo --preset geister --recall clock --seed 1 --iterations {} --out ghosts.nebel"
@@ -223,40 +283,24 @@ def shipped(study: Study) -> Section:
 
 def escapes(study: Study) -> Section:
     scale, rows, data = study.scale, [], []
-    ours = [(name, GAME, PolicyAgent(name, runs[0].policy)) for name, runs in study.players.items()]
-    players: list[tuple[str, str, Agent]] = [("random", GAME, RANDOM), *ours, (SHIPPED, "geister", read(SHIPPED))]
-    for name, string, agent in players:
-        game = load(string)
+    for name, string, agent in (("random", GAME, RANDOM), (SHIPPED, "geister", read(SHIPPED))):
         with study.terms.timed(f"endings of {name}"):
-            won, out = endings(game, agent, read(PURPLE), scale.watched, study.terms.seed)
-        paper = "399 of 2000, 63 by escape" if name == "random" else "-" if name == SHIPPED else "most wins by escape"
-        rows.append((name, paper, f"{won} of {scale.watched:,}", f"{out} ({out / won:.0%})" if won else "0"))
-        data.append({"player": name, "games": scale.watched, "won": won, "by escape": out})
+            met = meet_purple(load(string), agent, scale.games, study.terms.seed)
+        paper = "20.0 %, 15.8 % of them" if name == "random" else "-"
+        rows.append((name, paper, f"{scale.games:,}", f"{met.won:.1%}", f"{met.escapes:.1%}"))
+        data.append({"player": name, "games": scale.games, **met._asdict()})
+    for name, runs in study.players.items():
+        ends = [run.curve[-1].purple for run in runs]
+        won, out = interval([met.won for met in ends]), interval([met.escapes for met in ends])
+        rows.append((name, "most by escape", f"{scale.each:,} a run", won, out))
+        data.append({"player": name, "games": scale.each, "runs": [met._asdict() for met in ends]})
+    drawn = Figure(
+        "On the way", [("Fig. 6: of games won against Purple-1, by escape", on_the_way(study, "Fig. 6", lambda mark: mark.purple.escapes))]
+    )
     lead = "How games against Purple that looks one ply ahead are won."
-    note = "Both seats. The paper's Purple is another program."
-    table = Table("Wins against Purple-1", ("player", "paper", "won", "by escape"), rows, note)
-    return Section("Fig. 6: wins by escape", lead, [table], {"players": data})
-
-
-def endings(game: BaseGame, agent: Agent, other: Agent, games: int, seed: int) -> tuple[int, int]:
-    """Of games in both seats: how many the agent won, and how many of them by escape."""
-    luck, rng, won, out = random.Random(seed), generator(seed), 0, 0
-    for each in (agent, other):
-        each.join(game)
-    for k in range(games):
-        me, state = k % 2, game.start()
-        while not state.over:
-            state.push(_move(state, agent if state.turn == me else other, luck, rng))
-        if (state.score() or 0.0) * (1 - 2 * me) > 0:
-            won += 1
-            out += int(state.position[0].how) == ESCAPED
-    return won, out
-
-
-def _move(state: State, agent: Agent, luck: random.Random, rng: Any) -> int:
-    if state.turn == CHANCE:
-        return luck.choices(state.options(), state.odds())[0]
-    return agent.choose(state, rng)
+    note = "Both seats. The paper's Purple is another program: Random won 399 of 2,000 games against it, 63 by escape."
+    table = Table("In the end", ("player", "paper", "games", "won", "of wins, by escape"), rows, note)
+    return Section("Fig. 6: wins by escape", lead, [drawn, table], {"players": data})
 
 
 PAPER = Paper(

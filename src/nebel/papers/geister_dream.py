@@ -7,19 +7,15 @@ against who knows it. All but the full board are learned by networks, too. docs/
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from nebel.core.errors import TooLarge
-from nebel.core.game import CHANCE, BaseGame
+from nebel.core.game import BaseGame
 from nebel.core.registry import load
-from nebel.core.rng import generator
-from nebel.core.state import State
 from nebel.core.tree import grow
-from nebel.games.geister import ESCAPED, LOST_BLUES, LOST_REDS
 from nebel.geister.belief import board_of
+from nebel.geister.endings import watch
 from nebel.geister.outwit import LOOKER, Outwitter
 from nebel.geister.positions import Positions, histories
 from nebel.geister.variants import judged, layers_of, policy_of
@@ -38,8 +34,6 @@ PUBLISHED = {
     "x4y4g4b0": (72.67, 70.34, 0.49), "x4y4g4b1": (64.82, 61.99, 0.55), "x6y6g8b1": None,
 }  # fmt: skip
 """By variant: games of 100 won against Random as first and as second player, and the share of first moves by a blue ghost."""
-
-NAMES = {ESCAPED: "escape", LOST_BLUES: "blues taken", LOST_REDS: "reds taken"}
 
 
 class Scale(NamedTuple):
@@ -77,29 +71,6 @@ class Study:
         return (load(f"geister:{variant}(limit={limit})"), limit) if limit else None
 
 
-Shares = Callable[[State], dict[int, float]]
-
-
-def endings(game: BaseGame, shares_of: Shares, games: int, seed: int) -> tuple[dict[str, float], float]:
-    """Of sampled games of a player with itself: how they end, and how often the first move is of a blue ghost."""
-    luck, placing = random.Random(seed), 4 * board_of(game).cells
-    counts, blue = dict.fromkeys([*NAMES.values(), "drawn"], 0), 0
-    for _ in range(games):
-        state = game.start()
-        while not state.over:
-            if state.turn == CHANCE:
-                options, odds = state.options(), state.odds()
-            else:
-                shares = shares_of(state)
-                options, odds = list(shares), list(shares.values())
-            move = luck.choices(options, odds)[0]
-            if state.turn == 0 and int(state.position[0].ply) == 0 and move < placing:
-                blue += not int(state.position[0].reds[0]) >> (move // 4) & 1
-            state.push(move)
-        counts[NAMES.get(int(state.position[0].how), "drawn")] += 1
-    return {name: count / games for name, count in counts.items()}, blue / games
-
-
 def solved(study: Study) -> Section:
     rows, data = [], []
     for variant in study.scale.variants:
@@ -116,7 +87,9 @@ def solved(study: Study) -> Section:
                 if verdict.exploitability < study.scale.goal:
                     break
             assert verdict is not None
-            how, blue = endings(game, solver.policy({}).probabilities, study.scale.sampled, study.terms.seed)
+            ours = PolicyAgent("ours", solver.policy({}))
+            seen = watch(game, (ours, ours), study.scale.sampled, study.terms.seed)
+            how, blue = seen.ways(), seen.blue_first()
         known = PUBLISHED[variant]
         low, high = -verdict.best_response[1], verdict.best_response[0]
         states = tree.information_states()
@@ -156,7 +129,8 @@ def merged(study: Study) -> Section:
             for _ in range(study.scale.merged):
                 layers.iterate()
             found = judged(layers)
-            won = against_random(game, PolicyAgent("ours", policy_of(game, layers, found.share, {})), study.scale.games, study.terms.seed)
+            ours = PolicyAgent("ours", policy_of(game, layers, found.share, {}))
+            won = against_random(game, ours, study.scale.games, study.terms.seed).won_of_100
         low, high = found.exploitability
         blue = float(found.endings["blue first"][0])
         ways = {name: float(shares.sum()) for name, shares in found.endings.items() if name != "blue first"}
@@ -194,8 +168,10 @@ def looking_ahead(study: Study) -> Section:
         with study.terms.timed(variant):
             knowing = Outwitter(game, depth, 300_000, 1)
             lost = [knowing.gains(seat, scale.colourings) for seat in (0, 1)]
-            won = against_random(game, BotAgent("ours", LOOKER, depth), scale.games // 10, study.terms.seed)
-            how, blue = endings(game, partial(_looking, BotAgent("ours", LOOKER, depth)), scale.sampled, study.terms.seed)
+            ours = BotAgent("ours", LOOKER, depth)
+            won = against_random(game, ours, scale.games // 10, study.terms.seed).won_of_100
+            seen = watch(game, (ours, ours), scale.sampled, study.terms.seed)
+            how, blue = seen.ways(), seen.blue_first()
         paper = [f"{100 * known[2]:.0f} %", f"{known[0]:.1f}", f"{known[1]:.1f}"] if known else ["-"] * 3
         tried = min(scale.colourings, knowing.ways)
         rows.append((
@@ -215,10 +191,6 @@ def looking_ahead(study: Study) -> Section:
     )
     lead = f"Variants of more than {scale.positions:,} positions at 100 plies: Purple looks ahead, and leaves nothing to chance."
     return Section("Larger variants, 100 plies", lead, [Table("Purple", head, rows, note)], {"variants": data})
-
-
-def _looking(agent: BotAgent, state: State) -> dict[int, float]:
-    return {agent.choose(state, generator(0)): 1.0}
 
 
 PAPER = Paper(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
@@ -11,6 +11,10 @@ WIDTH, HEIGHT = 640.0, 360.0
 LEFT, RIGHT, TOP, BOTTOM = 80.0, 16.0, 40.0, 48.0
 COLOURS = ("#3d7edb", "#d9822b", "#2a9d6f", "#b455b6", "#8a8f98", "#c8473f")
 """Of the first, second ... series; all of them are clear on white and on near black."""
+
+
+Mark = Callable[[int, float, float], str]
+"""Of a series in the legend, by its number and place."""
 
 
 class Axis(NamedTuple):
@@ -81,7 +85,7 @@ def _svg(width: float, height: float, parts: Sequence[str], title: str, top: flo
     """A picture that begins at the height `top`."""
     size = f'width="{width:.0f}" height="{height - top:.0f}"'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 {top:.0f} {width:.0f} {height - top:.0f}" {size} '
+        f'<svg class="chart" xmlns="http://www.w3.org/2000/svg" viewBox="0 {top:.0f} {width:.0f} {height - top:.0f}" {size} '
         f'role="img" font-family="system-ui, sans-serif" font-size="13" fill="currentColor"><title>{escape(title)}</title>'
         f"{''.join(parts)}</svg>"
     )
@@ -95,11 +99,15 @@ def _line(x0: float, y0: float, x1: float, y1: float, opacity: float) -> str:
     return f'<line x1="{x0:.1f}" y1="{y0:.1f}" x2="{x1:.1f}" y2="{y1:.1f}" stroke="currentColor" stroke-opacity="{opacity}"/>'
 
 
-def _with_legend(title: str, names: Sequence[str], parts: Sequence[str]) -> str:
-    """The picture with the names of its series above, in as many lines as they need."""
+def _box(i: int, x: float, y: float) -> str:
+    return f'<rect x="{x:.1f}" y="{y}" width="12" height="12" rx="2" fill="{colour(i)}"/>'
+
+
+def _with_legend(title: str, names: Sequence[str], parts: Sequence[str], mark: Mark = _box, room: float = 12) -> str:
+    """The picture with the names of its series above, in as many lines as they need, each behind a mark that takes so much room."""
     places, x, line = [], LEFT, 0
     for name in names:
-        wide = 36 + 7.2 * len(name)
+        wide = 24 + room + 7.2 * len(name)
         if x > LEFT and x + wide > WIDTH:
             x, line = LEFT, line + 1
         places.append((x, line))
@@ -107,8 +115,7 @@ def _with_legend(title: str, names: Sequence[str], parts: Sequence[str]) -> str:
     legend = []
     for i, (name, (left, down)) in enumerate(zip(names, places, strict=True)):
         y = 10 - 20 * (line - down)
-        legend.append(f'<rect x="{left:.1f}" y="{y}" width="12" height="12" rx="2" fill="{colour(i)}"/>')
-        legend.append(text(left + 17, y + 10.5, name, "start"))
+        legend += [mark(i, left, y), text(left + room + 5, y + 10.5, name, "start")]
     return _svg(WIDTH, HEIGHT, [*legend, *parts], title, -20 * line)
 
 
@@ -131,9 +138,14 @@ def lines(title: str, series: Mapping[str, Sequence[tuple[float, float]]], x: Ax
     parts += [_line(LEFT, HEIGHT - BOTTOM, WIDTH - RIGHT, HEIGHT - BOTTOM, 0.6), text((LEFT + WIDTH) / 2, HEIGHT - 8, x.label)]
     for i, points in enumerate(series.values()):
         path = " ".join(f"{across(a):.1f},{up(b):.1f}" for a, b in points)
-        dashes = ' stroke-dasharray="7 5"' if i % 2 else ""  # so that a curve under another shows
-        parts.append(f'<polyline points="{path}" fill="none" stroke="{colour(i)}" stroke-width="2.4" stroke-linejoin="round"{dashes}/>')
-    return _with_legend(title, list(series), parts)
+        parts.append(f'<polyline points="{path}" {_stroke(i)}/>')
+    return _with_legend(title, list(series), parts, lambda i, x, y: f'<polyline points="{x},{y + 6} {x + 26},{y + 6}" {_stroke(i)}/>', 26)
+
+
+def _stroke(i: int) -> str:
+    """Every other curve is dashed, so that one under another shows, and another of the same colour otherwise."""
+    dashes = ' stroke-dasharray="7 5"' if (i + i // len(COLOURS)) % 2 else ""
+    return f'fill="none" stroke="{colour(i)}" stroke-width="2.4" stroke-linejoin="round"{dashes}'
 
 
 def bars(title: str, groups: Sequence[str], series: Mapping[str, Sequence[float | None]], y: Axis, across: str = "") -> str:

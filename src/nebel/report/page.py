@@ -35,9 +35,10 @@ figure { margin: .6rem 0; display: flex; flex-wrap: wrap; gap: 1rem; }
 figure > div { flex: 0 1 auto; max-width: 100%;
   background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: .7rem; }
 figure.boards > div { width: 15rem; }
+figure.boards > div:has(.chart) { width: 30rem; }
 figcaption { font-size: .88rem; color: var(--soft); margin-top: .3rem; max-width: 40rem; }
 svg { display: block; max-width: 100%; height: auto; }
-@media (max-width: 40rem) { .heat { overflow-x: auto; } .heat svg { max-width: none; } figure.boards > div { width: calc(50% - .5rem); } }
+@media (max-width: 40rem) { .heat { overflow-x: auto; } .heat svg { max-width: none; } figure.boards > div:not(:has(.chart)) { width: calc(50% - .5rem); } }
 """
 
 
