@@ -1,7 +1,7 @@
 """DREAM: outcome-sampling Deep CFR with a baseline that is learned and sees both sides.
 
 Steinberger, Lerer, Brown. DREAM: Deep Regret Minimization with Advantage Baselines and Model-free Learning. 2020
-Troillet and others, Analyzing simplified Geister using DREAM, are `--preset geister`
+Troillet and Matsuzaki, Analyzing simplified Geister using DREAM, are `--preset geister`
 
 Where it departs: samples are summed up by information state, or held and drawn by their weights, instead of weighing the loss.
 """

@@ -14,7 +14,7 @@ class Preset(NamedTuple):
 
 
 PAPER_ON_GEISTER = "Chen, Kaneko. Utilizing History Information in Acquiring Strategies for Board Game Geister by Deep CFR"
-SMALL_GEISTER = "Troillet and others. Analyzing simplified Geister using DREAM"
+SMALL_GEISTER = "Troillet, Matsuzaki. Analyzing simplified Geister using DREAM"
 THESIS = "Tapkan. Dark Hex: A Large Scale Imperfect Information Game. 2022; its steps are Adam's here, not those of plain gradient descent"
 ITS_AUTHORS = "Steinberger, Lerer, Brown. DREAM. 2020, for Leduc poker"
 SINGLE = "Steinberger. Single Deep Counterfactual Regret Minimization. 2019, for Leduc poker"

@@ -2,24 +2,24 @@
 
 `nebel paper geister_dream` solves every variant with perfect recall up to the largest limit of plies that can be enumerated, and the
 smaller ones up to the paper's limit of 100 on merged positions. The larger ones are played by Purple there, which somebody is judged
-against who knows it. All but the full board are learned by networks, too. docs/games/geister.md says what was found.
+against who knows it. All but the full board are learned by networks, too. docs/papers/geister_dream.md says what was found.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from nebel.core.errors import TooLarge
-from nebel.core.game import BaseGame
 from nebel.core.registry import load
 from nebel.core.tree import grow
 from nebel.geister.belief import board_of
-from nebel.geister.endings import watch
+from nebel.geister.endings import Endings, watch
 from nebel.geister.outwit import LOOKER, Outwitter
 from nebel.geister.positions import Positions, histories
 from nebel.geister.variants import judged, layers_of, policy_of
-from nebel.judge.best_response import Judge
+from nebel.judge.best_response import Judge, Verdict
 from nebel.match.agents import PolicyAgent
 from nebel.match.bots import BotAgent
 from nebel.papers.geister_dream_learned import against_random, learned
@@ -57,50 +57,66 @@ DEPTH = {"x6y6g8b1": 2}
 """Of Purple, by variant; else 4. On the full board plans against deeper ones take hours to find."""
 
 
+class Solved(NamedTuple):
+    """A variant with the largest limit at which all histories can be enumerated, and a strategy for it."""
+
+    limit: int
+    histories: int
+    states: Sequence[int]  # of information, by player
+    iterations: int
+    verdict: Verdict
+    seen: Endings  # of games of the strategy with itself
+
+    @property
+    def surely(self) -> tuple[float, float]:
+        """Between what the strategies guarantee lies the value to the first player."""
+        return -self.verdict.best_response[1], self.verdict.best_response[0]
+
+
 class Study:
     def __init__(self, terms: Terms) -> None:
         self.terms, self.scale = terms, terms.choose(QUICK, FULL)
+        self.solve = lru_cache(maxsize=None)(self._solve)
 
     def close(self) -> None:
-        """Nothing is held."""
+        self.solve.cache_clear()
 
-    def largest(self, variant: str) -> tuple[BaseGame, int] | None:
-        """With the largest limit at which all histories can be enumerated, and that limit."""
-        board = board_of(load(f"geister:{variant}"))
-        limit = sum(count <= self.scale.histories for count in histories(board, self.scale.histories))
-        return (load(f"geister:{variant}(limit={limit})"), limit) if limit else None
+    def _solve(self, variant: str) -> Solved | None:
+        """None where not even one ply can be enumerated."""
+        scale, board = self.scale, board_of(load(f"geister:{variant}"))
+        limit = sum(count <= scale.histories for count in histories(board, scale.histories))
+        if not limit:
+            return None
+        game = load(f"geister:{variant}(limit={limit})")
+        with self.terms.timed(f"{variant} in {limit} plies"):
+            tree = grow(game, limit=scale.histories)
+            solver, judge = FullWidth(tree, "pdcfr+"), Judge(tree)
+            while True:
+                solver.run(50)
+                verdict = judge.verdict(solver.strategies())
+                if verdict.exploitability < scale.goal or solver.iterations >= scale.iterations:
+                    break
+            ours = PolicyAgent("ours", solver.policy({}))
+            seen = watch(game, (ours, ours), scale.sampled, self.terms.seed)
+        return Solved(limit, tree.histories, tree.information_states(), solver.iterations, verdict, seen)
 
 
 def solved(study: Study) -> Section:
     rows, data = [], []
     for variant in study.scale.variants:
-        if not (found := study.largest(variant)):
+        if not (found := study.solve(variant)):
             continue
-        game, limit = found
-        with study.terms.timed(variant):
-            tree = grow(game, limit=study.scale.histories)
-            solver, judge = FullWidth(tree, "pdcfr+"), Judge(tree)
-            verdict = None
-            while solver.iterations < study.scale.iterations:
-                solver.run(50)
-                verdict = judge.verdict(solver.strategies())
-                if verdict.exploitability < study.scale.goal:
-                    break
-            assert verdict is not None
-            ours = PolicyAgent("ours", solver.policy({}))
-            seen = watch(game, (ours, ours), study.scale.sampled, study.terms.seed)
-            how, blue = seen.ways(), seen.blue_first()
-        known = PUBLISHED[variant]
-        low, high = -verdict.best_response[1], verdict.best_response[0]
-        states = tree.information_states()
+        verdict, how, blue, known = found.verdict, found.seen.ways(), found.seen.blue_first(), PUBLISHED[variant]
+        low, high = found.surely
         rows.append((
-            variant, str(limit), f"{tree.histories:,}", f"{states[0]:,} + {states[1]:,}", f"{verdict.value:+.5f}",
+            variant, str(found.limit), f"{found.histories:,}", f"{found.states[0]:,} + {found.states[1]:,}", f"{verdict.value:+.5f}",
             f"{low:+.5f} to {high:+.5f}", f"{verdict.exploitability:.1e}", f"{known[2]:.2f}" if known else "-", f"{blue:.2f}",
             *(f"{100 * how[name]:.0f} %" for name in how),
         ))  # fmt: skip
         data.append({
-            "variant": variant, "limit": limit, "histories": tree.histories, "information_states": states, "value": verdict.value,
-            "exploitability": verdict.exploitability, "blue_first": blue, "endings": how, "iterations": solver.iterations,
+            "variant": variant, "limit": found.limit, "histories": found.histories, "information_states": found.states,
+            "value": verdict.value, "surely": [low, high], "exploitability": verdict.exploitability, "blue_first": blue, "endings": how,
+            "iterations": found.iterations,
         })  # fmt: skip
     head = (
         "variant", "plies", "histories", "information states", "value", "surely", "exploitability", "blue first: paper", "ours", "escape",
@@ -196,7 +212,7 @@ def looking_ahead(study: Study) -> Section:
 PAPER = Paper(
     name="geister_dream",
     title="Geister variants: exact values",
-    cite="Lucien Troillet. Analyzing simplified Geister using DREAM.",
+    cite="Lucien Troillet, Kiminori Matsuzaki. Analyzing simplified Geister using DREAM.",
     intro=(
         "The small variants of Geister of the paper, by name: columns, rows, ghosts a side (R or B: most of an odd number are red or "
         "blue), and empty columns at each side. The paper learned strategies and let them play against Random; here the games are solved."

@@ -131,14 +131,14 @@ def against_random(game: BaseGame, ours: Agent, games: int, seed: int) -> Seen:
 
 
 def learned(study: Any, published: dict[str, Any]) -> Section:
-    """`study` is that of the paper: its terms, scale, and the largest limits."""
+    """`study` is that of the paper: its terms and scale, and variants with the largest limits."""
     plan, terms = study.terms.choose(QUICK, USUAL, FULL), study.terms
     variants = [variant for variant in study.scale.variants if published[variant]]
-    limits = {variant: found[1] for variant in variants if (found := study.largest(variant))}
+    solved = {variant: found for variant in variants if (found := study.solve(variant))}
     methods = [*plan.settings, *plan.judged]
     tasks = [Task(method, variant, 100, 0, plan, terms.seed) for method in plan.settings for variant in variants]
     most = study.scale.histories
-    tasks += [Task(method, variant, limit, most, plan, terms.seed) for method in methods for variant, limit in limits.items()]
+    tasks += [Task(method, variant, known.limit, most, plan, terms.seed) for method in methods for variant, known in solved.items()]
     crew = hire(plan.workers)
     try:
         with terms.timed(f"{len(tasks)} networks of {plan.seconds:g} s"):
@@ -152,25 +152,30 @@ def learned(study: Any, published: dict[str, Any]) -> Section:
         paper = published[variant]
         for method in methods:
             won, blue = _end(played[method, variant]) if method in plan.settings else ("-", "-")
-            by = judged.get((method, variant))
-            marks = [f"{by.curve[k].exploitability:.3f}" for k in (0, len(by.curve) // 2 - 1, -1)] if by else ["-"] * 3
+            if variant in solved:
+                curve = judged[method, variant].curve
+                lost = [f"{curve[k].exploitability:.3f}" for k in (0, len(curve) // 2 - 1, -1)]
+                exact = [str(solved[variant].limit), f"{solved[variant].verdict.value:+.4f}", *lost]
+            else:
+                exact = ["-"] * 5
             rows.append((
                 variant, f"{paper[0]:.1f} + {paper[1]:.1f} = {paper[0] + paper[1]:.1f}", method, won, f"{100 * paper[2]:.0f} %", blue,
-                str(by.limit) if by else "-", *marks,
+                *exact,
             ))  # fmt: skip
     note = (
         f"{plan.seconds:g} s of training each, seed {terms.seed}; {plan.games:,} games in each seat after it, odds of moves raised to the "
         f"power of {plan.sharpen:g}. Exploitability, exact, after the first mark, half of the time, and all of it, is of another network, "
-        "with odds as they were learned, that learned the variant with so many plies."
+        "with odds as they were learned, that learned the variant with so many plies; the value is that of the same game."
     )
     head = (
-        "variant", "won of 200: paper", "method", "ours", "blue first: paper", "ours", "plies", "exploitability: first", "half", "end",
+        "variant", "won of 200: paper", "method", "ours", "blue first: paper", "ours", "plies", "value",
+        "exploitability: first", "half", "end",
     )  # fmt: skip
     parts: list[Table | Figure] = [Table("Table IV", head, rows, note)]
     for method in methods:
-        exact, runs = ({variant: each for (by, variant), each in of.items() if by == method} for of in (judged, played))
-        lost = {variant: [(mark.seconds, mark.exploitability) for mark in each.curve] for variant, each in exact.items()}
-        first = ("Exploitability at the largest limit that can be enumerated", lines("Exploitability", lost, SECONDS, Axis("")))
+        knowns, runs = ({variant: each for (by, variant), each in of.items() if by == method} for of in (judged, played))
+        falls = {variant: [(mark.seconds, mark.exploitability or 0.0) for mark in each.curve] for variant, each in knowns.items()}
+        first = ("Exploitability at the largest limit that can be enumerated", lines("Exploitability", falls, SECONDS, Axis("")))
         parts.append(Figure(f"{method}: on the way", [first, *pictures(runs)]))
     data = {"played": [each.as_json() for each in played.values()], "judged": [each.as_json() for each in judged.values()]}
     lead = "Networks learn each variant; they see the board now and one ply before, what was captured, and the ply."

@@ -38,7 +38,8 @@ figure.boards > div { width: 15rem; }
 figure.boards > div:has(.chart) { width: 30rem; }
 figcaption { font-size: .88rem; color: var(--soft); margin-top: .3rem; max-width: 40rem; }
 svg { display: block; max-width: 100%; height: auto; }
-@media (max-width: 40rem) { .heat { overflow-x: auto; } .heat svg { max-width: none; } figure.boards > div:not(:has(.chart)) { width: calc(50% - .5rem); } }
+@media (max-width: 40rem) { .heat { overflow-x: auto; } .heat svg { max-width: none; }
+  figure.boards > div:not(:has(.chart)) { width: calc(50% - .5rem); } }
 """
 
 
