@@ -35,7 +35,7 @@ OPPONENTS, DEEP = ("random-escape", "rush", "purple:1", "purple:2"), ("purple:4"
 """All networks meet the first; those who look far ahead meet one of each kind."""
 SHIPPED = "shipped:geister"
 PURPLE = "purple:1"
-SECONDS = Axis("seconds of training")
+ITERATIONS = Axis("iterations")
 PUBLISHED = {"random-escape": "over 75 %", PURPLE: "about 33 %"}
 
 
@@ -43,7 +43,7 @@ class Scale(NamedTuple):
     """How much is computed."""
 
     runs: int  # of each kind
-    seconds: float  # that each learns
+    iterations: dict[str, int]  # that each learns, by method
     marks: int  # times that it is measured on the way
     settings: dict[str, dict[str, Any]]  # by method
     games: int  # of each pairing with Random on the way, and with the network that comes with nebel
@@ -60,9 +60,9 @@ DEEP_CFR: dict[str, Any] = {
     "average_steps": 60, "batch": 2048,
 }  # fmt: skip
 MMD_PPO: dict[str, Any] = {"hidden": "128-128", "magnet": 0.3, "mean": 0.98, "settling": 300.0}
-USUAL = Scale(6, 100.0, 5, {"deep-cfr": DEEP_CFR, "mmd-ppo": MMD_PPO}, 2000, 500, 200, 621)
-FULL = USUAL._replace(seconds=1500.0, marks=10)
-QUICK = Scale(2, 2.0, 2, {
+USUAL = Scale(6, {"deep-cfr": 10, "mmd-ppo": 50}, 5, {"deep-cfr": DEEP_CFR, "mmd-ppo": MMD_PPO}, 2000, 500, 200, 621)
+FULL = USUAL._replace(iterations={"deep-cfr": 200, "mmd-ppo": 1000}, marks=10)
+QUICK = Scale(2, {"deep-cfr": 4, "mmd-ppo": 20}, 2, {
     "deep-cfr": {**DEEP_CFR, "room": 20_000, "traversals": 50, "steps": 10, "average_steps": 10},
     "mmd-ppo": {"hidden": "32-32", "critic": "32-32", "boards": 64},
 }, 60, 60, 10, 2, workers="1")  # fmt: skip
@@ -97,6 +97,7 @@ class Met(NamedTuple):
 class Mark(NamedTuple):
     """A network on the way: points against Random, draws half, and how it fares against Purple-1."""
 
+    iterations: int
     seconds: float
     random: float
     purple: Met
@@ -108,7 +109,6 @@ class Run(NamedTuple):
     method: str
     kind: str
     seed: int
-    iterations: int
     curve: list[Mark]
     policy: MadePolicy
 
@@ -120,15 +120,15 @@ def train(task: Task) -> Run:
     learner = LEARNERS[task.method](game, KINDS[task.kind], settings, task.seed, Alone())
     learner.prepare()
     spent, curve = 0.0, list[Mark]()
-    while len(curve) < scale.marks:
+    for k in range(scale.marks):
         begun = time.perf_counter()
-        learner.iterate()
+        while learner.iterations < scale.iterations[task.method] * (k + 1) // scale.marks:
+            learner.iterate()
         spent += time.perf_counter() - begun
-        if spent >= scale.seconds * (len(curve) + 1) / scale.marks:
-            now = PolicyAgent("network", learner.policy({}))
-            points = play_pair(game, now, RANDOM, scale.games, 1).points
-            curve.append(Mark(spent, points, meet_purple(game, now, scale.each, 1)))
-    return Run(task.method, task.kind, task.seed, learner.iterations, curve, learner.policy({}))
+        now = PolicyAgent("network", learner.policy({}))
+        points = play_pair(game, now, RANDOM, scale.games, 1).points
+        curve.append(Mark(learner.iterations, spent, points, meet_purple(game, now, scale.each, 1)))
+    return Run(task.method, task.kind, task.seed, curve, learner.policy({}))
 
 
 RANDOM: Agent = PolicyAgent("random", Uniform())
@@ -155,7 +155,7 @@ class Study:
         tasks = [Task(method, kind, self.terms.seed + k, self.scale) for k in range(self.scale.runs) for method, kind in kinds]
         crew = hire(self.scale.workers)
         try:
-            with self.terms.timed(f"{len(tasks)} runs of {self.scale.seconds:g} s"):
+            with self.terms.timed(f"{len(tasks)} runs"):
                 return crew.map(train, tasks)
         finally:
             crew.close()
@@ -179,53 +179,60 @@ def interval(values: Sequence[float]) -> str:
     return f"{np.mean(values):.1%} ±{STUDENT[len(values) - 2] * float(np.std(values, ddof=1)) / len(values) ** 0.5:.1%}"
 
 
-def on_the_way(study: Study, title: str, height: Callable[[Mark], float], low: float = 0.0) -> str:
-    """Means over runs, by mark."""
-    series = {}
-    for name, runs in study.players.items():
-        points = np.mean([[(mark.seconds, height(mark)) for mark in run.curve] for run in runs], axis=0)
-        series[name] = [(at, share) for at, share in points.tolist()]
-    return lines(title, series, SECONDS, Axis("share", low=low, high=1.0))
+def on_the_way(study: Study, figure: str, what: str, height: Callable[[Mark], float], low: float = 0.0) -> list[tuple[str, str]]:
+    """Means over runs, by mark; a picture for each method."""
+    drawn = []
+    for method in study.scale.settings:
+        series = {}
+        for kind in KINDS:
+            points = np.mean([[(mark.iterations, height(mark)) for mark in run.curve] for run in study.of(method, kind)], axis=0)
+            series[kind] = [(at, share) for at, share in points.tolist()]
+        drawn.append((f"{figure}: {what}, {method}", lines(figure, series, ITERATIONS, Axis("share", low=low, high=1.0))))
+    return drawn
 
 
 def spread_out(study: Study) -> list[tuple[str, str]]:
     """Run by run, without history."""
     kind, drawn = next(iter(KINDS)), []
     for method in study.scale.settings:
-        series = {f"seed {run.seed}": [(mark.seconds, mark.random) for mark in run.curve] for run in study.of(method, kind)}
-        drawn.append((f"Fig. 4: {method} {kind}, run by run", lines("Fig. 4", series, SECONDS, Axis("share", low=0.4, high=1.0))))
+        series = {f"seed {run.seed}": [(mark.iterations, mark.random) for mark in run.curve] for run in study.of(method, kind)}
+        drawn.append((f"Fig. 4: run by run, {method} {kind}", lines("Fig. 4", series, ITERATIONS, Axis("share", low=0.4, high=1.0))))
     return drawn
 
 
 def history(study: Study) -> Section:
     rows, data = [], []
     for name, runs in study.players.items():
-        ends = [run.curve[-1].random for run in runs]
+        ends, seconds = [run.curve[-1].random for run in runs], np.mean([run.curve[-1].seconds for run in runs])
         spread = f"{min(ends):.1%} to {max(ends):.1%}"
-        rows.append((name, str(len(runs)), f"{np.mean([run.iterations for run in runs]):.0f}", "over 75 %", interval(ends), spread))
+        rows.append((name, str(len(runs)), str(runs[0].curve[-1].iterations), f"{seconds:.0f} s", "over 75 %", interval(ends), spread))
         for run in runs:
             facts = {key: value for key, value in run._asdict().items() if key != "policy"}
             data.append({**facts, "curve": [{**mark._asdict(), "purple": mark.purple._asdict()} for mark in run.curve]})
-    gaps = []
+    gaps = {}
     for method in study.scale.settings:
-        pairs = zip(*(study.of(method, kind) for kind in KINDS), strict=True)
-        gaps.append((method, interval([one.curve[-1].random - other.curve[-1].random for one, other in pairs])))
-    note = (
-        f"After {study.scale.seconds:g} s of training each; {study.scale.games:,} games in both seats, draws half; mean with half a 95 % "
-        "interval over runs."
+        pairs = list(zip(*(study.of(method, kind) for kind in KINDS), strict=True))
+        gaps[method] = [interval([one.curve[k].random - other.curve[k].random for one, other in pairs]) for k in range(study.scale.marks)]
+    note = f"{study.scale.games:,} games in both seats, draws half; mean with half a 95 % interval over runs."
+    head = ("", "runs", "iterations", "time of a core", "paper", "ours", "spread over runs")
+    answer = (
+        "Without history minus with it, run by run, after the same iterations. Above 0 those who do not see the board before are better, "
+        "which is what the paper has; below 0 those who do."
     )
-    head = ("", "runs", "iterations", "paper", "ours", "spread over runs")
-    answer = "Run by run. Above 0 those who do not see the board before are better, which is what the paper has; below 0 those who do."
     parts: list[Table | Figure] = [
         Figure(
-            "Games won against Random",
-            [("Fig. 3: means over runs", on_the_way(study, "Fig. 3", lambda mark: mark.random, 0.4)), *spread_out(study)],
+            "Games won against Random", [*on_the_way(study, "Fig. 3", "means over runs", lambda mark: mark.random, 0.4), *spread_out(study)]
         ),
         Table("At the end", head, rows, note),
-        Table("Does the board before help?", ("learned by", "without history minus with it"), gaps, answer),
+        Table(
+            "Does the board before help?",
+            ("learned by", *(f"after {(k + 1) / study.scale.marks:.0%}" for k in range(study.scale.marks))),
+            [(method, *each) for method, each in gaps.items()],
+            answer,
+        ),
     ]
     lead = "Networks learn the full board with a limit of 100 plies; some see the board before, and some do not."
-    return Section("Figs. 3 and 4: does history help?", lead, parts, {"runs": data, "gaps": dict(gaps)})
+    return Section("Figs. 3 and 4: does history help?", lead, parts, {"runs": data, "gaps": gaps})
 
 
 def opponents(study: Study) -> Section:
@@ -247,9 +254,7 @@ def opponents(study: Study) -> Section:
         f"Means over runs with half a 95 % interval. {SHIPPED} was learned by MMD-PPO and plays with a limit of 300 plies; the worst of "
         f"its opponents here is {worst['opponent']} ({worst[SHIPPED]:.1%})."
     )
-    drawn = Figure(
-        "On the way", [("Fig. 5: games won against Purple-1, draws half", on_the_way(study, "Fig. 5", lambda mark: mark.purple.points))]
-    )
+    drawn = Figure("On the way", on_the_way(study, "Fig. 5", "games won against Purple-1, draws half", lambda mark: mark.purple.points))
     lead = "Games won in both seats, draws half."
     return Section("Fig. 5: opponents", lead, [drawn, Table("In the end", head, rows, note)], {"pairs": data})
 
@@ -294,9 +299,7 @@ def escapes(study: Study) -> Section:
         won, out = interval([met.won for met in ends]), interval([met.escapes for met in ends])
         rows.append((name, "most by escape", f"{scale.each:,} a run", won, out))
         data.append({"player": name, "games": scale.each, "runs": [met._asdict() for met in ends]})
-    drawn = Figure(
-        "On the way", [("Fig. 6: of games won against Purple-1, by escape", on_the_way(study, "Fig. 6", lambda mark: mark.purple.escapes))]
-    )
+    drawn = Figure("On the way", on_the_way(study, "Fig. 6", "of games won against Purple-1, by escape", lambda mark: mark.purple.escapes))
     lead = "How games against Purple that looks one ply ahead are won."
     note = "Both seats. The paper's Purple is another program: Random won 399 of 2,000 games against it, 63 by escape."
     table = Table("In the end", ("player", "paper", "games", "won", "of wins, by escape"), rows, note)
