@@ -54,9 +54,10 @@ def test_a_long_legend_takes_more_lines_and_stays_inside() -> None:
     names = [f"a series with a long name {i}" for i in range(5)]
     root = ET.fromstring(lines("many", {name: [(0, 0), (1, 1)] for name in names}, Axis("x"), Axis("y")))
     _, top, width, _ = map(float, root.attrib["viewBox"].split())
-    marks = [element for element in root if element.tag.endswith("rect")]
-    assert len({element.attrib["y"] for element in marks}) > 1
-    assert all(float(element.attrib["y"]) >= top and float(element.attrib["x"]) < width for element in marks)
+    shown = [element for element in root if element.text in names]
+    assert len(shown) == len(names)
+    assert len({element.attrib["y"] for element in shown}) > 1
+    assert all(float(element.attrib["y"]) >= top and float(element.attrib["x"]) < width for element in shown)
 
 
 @pytest.mark.parametrize(
