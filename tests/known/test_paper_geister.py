@@ -15,6 +15,7 @@ from nebel.papers.paper import Terms, compute
 from nebel.policy.io import load_policy, policy_path
 from nebel.policy.net import NetPolicy
 
+pytestmark = pytest.mark.long
 TINY = Scale(("x2y3g2b0", "x4y3g4b0"), 3_000, 200, 1e-3, 40, 1_000, 100, 2_000, 1)
 
 
