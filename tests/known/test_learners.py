@@ -19,7 +19,7 @@ from nebel.learn.drive import LEARNERS, METHODS, Learner, Yardstick
 from nebel.learn.memory import Experience
 from nebel.learn.mirror import Mirror
 from nebel.learn.mmd_ppo import MmdPpo, MmdPpoSettings
-from nebel.learn.nets import Dense
+from nebel.learn.nets import Dense, Settled, torch
 from nebel.learn.nfsp import Nfsp, NfspSettings
 from nebel.learn.presets import PRESETS
 from nebel.learn.workers import Alone, Workers, hire
@@ -159,7 +159,7 @@ def test_one_network_of_many_is_drawn_for_a_game(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("shape", ["24-12", "conv:8-4/16", "geister-deep-cfr", "geister-dream", "dark-hex-nfsp"])
 def test_networks_play_as_they_learned(shape: str) -> None:
-    """In play every stage is a dense layer: the numbers are those of torch."""
+    """In play every stage is a dense layer, and without gradients the first sums come from few cells: the numbers are those of torch."""
     game, rng = in_rules(nebel.game("geister:x4y3g4b0")), np.random.default_rng(2)
     net = Dense.of(game, "clock", shape, 1e-2, 1)
     rows = rng.random((64, game.encodings["clock"].size)).astype(np.float32)
@@ -169,7 +169,29 @@ def test_networks_play_as_they_learned(shape: str) -> None:
     assert losses[-1] < losses[0]
     policy = net.policy(game, "clock", {})
     assert isinstance(policy, NetPolicy)
-    assert policy.logits(rows) == pytest.approx(net(rows), abs=2e-4)
+    few = rows * (rng.random(rows.shape) < 0.2)
+    few[::3, 12:24], few[::5, :12] = 0.7, 0.0  # planes that are level, or empty
+    for asked in (rows, few.astype(np.float32), few[:1].astype(np.float32)):
+        net.net.eval()
+        with torch.inference_mode():
+            wanted = net.net(torch.from_numpy(asked)).numpy()
+        assert net(asked) == pytest.approx(wanted, abs=2e-4)
+        assert policy.logits(asked) == pytest.approx(wanted, abs=2e-4)
+
+
+def test_what_plays_is_the_mean_of_the_last_weights() -> None:
+    """A network that learns what changes all the time swings; the mean does not."""
+    game, rng = in_rules(nebel.game("kuhn")), np.random.default_rng(2)
+    net = Settled.of(game, "perfect", "16", 1e-2, 1)
+    rows, legal = np.eye(game.encodings["perfect"].size, dtype=np.float32)[:1], np.ones((1, game.actions), np.bool_)
+    plays, swings = [], []
+    for step in range(600):
+        net.step(Experience(rows, np.eye(game.actions, dtype=np.float32)[rng.integers(2)][None], legal))
+        if step >= 300:
+            plays.append(float(np.diff(net.policy(game, "perfect", {}).logits(rows)[0, :2])[0]))
+            swings.append(float(np.diff(net(rows)[0, :2])[0]))
+    assert np.abs(np.diff(plays)).mean() < np.abs(np.diff(swings)).mean() / 3
+    assert np.mean(plays) == pytest.approx(np.mean(swings), abs=np.std(swings))
 
 
 @pytest.mark.parametrize(

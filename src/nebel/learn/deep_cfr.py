@@ -25,7 +25,7 @@ from nebel.core.game import Game
 from nebel.core.rule import kernel
 from nebel.core.settings import Settings, setting
 from nebel.learn.memory import Arrays, Experience, Lessons, Weighted
-from nebel.learn.nets import Dense, Values
+from nebel.learn.nets import Settled, Values
 from nebel.learn.spread import Regrets, Spread, follow_all, play_games
 from nebel.learn.tallies import Means
 from nebel.learn.traverse import Decisions, Reals, most_decisions, pass_back
@@ -105,7 +105,7 @@ class RegretLearner:
         kind: Any = Means if s.memory == "sums" else Weighted
         self._memory = [kind(Lessons.blank(s.room, size, game.actions)) for _ in range(2)]
         self._strategies = kind(Experience.blank(s.room, size, game.actions))
-        self._average = Dense.of(game, recall, s.hidden, s.rate, seed + 3)
+        self._average = Settled.of(game, recall, s.hidden, s.rate, seed + 3)
         self._past: tuple[list[tuple[Layer, ...]], list[tuple[Layer, ...]]] = ([], [])
         self.iterations, self.metrics, self.nodes = 0, dict[str, float](), 0
         self._scale = game.most if np.isfinite(game.most) else 0.0

@@ -23,7 +23,7 @@ from nebel.core.game import Game
 from nebel.learn.baseline import Baseline
 from nebel.learn.memory import Arrays, Lessons
 from nebel.learn.mmd_ppo import MmdPpo, MmdPpoSettings
-from nebel.learn.nets import Dense, Values, shares_of_logits
+from nebel.learn.nets import Settled, Values, shares_of_logits
 from nebel.learn.spread import Plain, Spread, play_games
 from nebel.learn.tallies import Means, Tallies, group
 from nebel.learn.traverse import OVER, Decisions, Floats, Reals, pass_back
@@ -56,7 +56,7 @@ class Mirror:
         s, self.games = settings, Spread(game, recall, seed, workers)
         self._gains = Values.of(game, recall, s.hidden, s.rate, seed)
         self._critic = Baseline.of_both(game, recall, s.critic, s.rate, seed + 1)
-        self._kept = Dense.of(game, recall, s.hidden, s.rate, seed + 2)
+        self._kept = Settled.of(game, recall, s.hidden, s.rate, seed + 2)
         self._means = Means(Lessons.blank(s.room, self.games.size, game.actions))
         self._tallies = Tallies(s.room, self.games.size, game.actions)
         self.iterations, self.metrics = 0, dict[str, float]()

@@ -15,6 +15,7 @@ import numpy as np
 from nebel.core.errors import BadSetting
 from nebel.core.game import Game
 from nebel.learn.memory import Arrays, Experience, Lessons
+from nebel.learn.planes import convolve
 from nebel.policy.net import Floats, Layer, NetPolicy, encoding_of
 
 try:
@@ -28,6 +29,9 @@ MOST_ROWS = 1024
 
 BLOCK = 512
 """Rows that convolutions are asked about at once: what they make of more does not fit into the processor's cache."""
+
+KEPT = 0.99
+"""Of the mean of a network's weights, in every step; the rest is the network's."""
 
 MOMENTS = ("exp_avg", "exp_avg_sq", "step")
 """What Adam remembers of a parameter."""
@@ -86,18 +90,19 @@ class Stage(nn.Module):
 
     def affine(self, planes: Any, rest: Any) -> tuple[Any, Any]:
         if self.planes is None:
-            flat = rest if planes is None else torch.cat([planes.flatten(1), rest], 1)
+            flat = rest if planes is None else torch.cat([planes.permute(0, 2, 3, 1).flatten(1), rest], 1)
             return None, self.rest(flat)
         return self.planes(planes), self.rest(rest)
 
     def forward(self, planes: Any, rest: Any) -> tuple[Any, Any]:
         before = rest
         planes, rest = self.affine(planes, rest)
-        if self.skip:
-            rest = rest + before
+        return self.bent(planes, rest + before if self.skip else rest)
+
+    def bent(self, planes: Any, rest: Any) -> tuple[Any, Any]:
+        """What sums become. Planes are bent where they lie: room for as many more takes as long as a convolution."""
         if self.bend:
-            bend = torch.tanh if self.bend == "tanh" else torch.relu
-            planes, rest = None if planes is None else bend(planes), bend(rest)
+            planes, rest = planes if planes is None else getattr(torch, f"{self.bend}_")(planes), getattr(torch, self.bend)(rest)
         return planes if self.pool == 1 else nn.functional.max_pool2d(planes, self.pool), rest
 
     def dense(self, planes: Any, rest: Any) -> tuple[Any, Any]:
@@ -151,14 +156,29 @@ class Tower(nn.Module):
         if not self.board:
             return None, rows
         size = self.channels * self.board[0] * self.board[1]
-        planes = rows[:, :size].reshape(len(rows), self.channels, *self.board)
-        return planes.contiguous(memory_format=torch.channels_last), rows[:, size:]
+        return rows[:, :size].reshape(len(rows), self.channels, *self.board), rows[:, size:]
 
     def forward(self, rows: Any) -> Any:
         planes, rest = self.split(rows)
+        planes = planes if planes is None else planes.contiguous(memory_format=torch.channels_last)
         for stage in self.stages:
             planes, rest = stage(planes, rest)
         return rest
+
+    def answer(self, rows: Floats) -> Any:
+        """The same without gradients; the first sums are made from those cells alone that hold something."""
+        if not self.board:
+            return self(torch.from_numpy(rows))
+        first, *others = self.stages
+        assert isinstance(first, Stage)
+        made, found = convolve(rows, self.board, first.planes), []
+        for at in range(0, len(rows), BLOCK):
+            _, rest = self.split(torch.from_numpy(rows[at : at + BLOCK]))
+            planes, rest = first.bent(made[at : at + BLOCK], first.rest(rest))
+            for stage in others:
+                planes, rest = stage(planes, rest)
+            found.append(rest)
+        return torch.cat(found)
 
     def layers(self) -> tuple[Layer, ...]:
         """Every stage as weights by input and output, biases, and its bend. An affine map is known by what it makes of zeros and ones."""
@@ -217,11 +237,10 @@ class Net:
             group["lr"] = rate
 
     def __call__(self, rows: Floats) -> Floats:
-        x = torch.from_numpy(rows)
         with torch.inference_mode():
             if self.net.norm:
                 self.net.eval()
-            found: Floats = (torch.cat([self.net(block) for block in torch.split(x, BLOCK)]) if self.net.board else self.net(x)).numpy()
+            found: Floats = self.net.answer(rows).numpy()
             if self.net.norm:
                 self.net.train()
         return found
@@ -262,6 +281,31 @@ class Dense(Net):
 
     def policy(self, game: Game, recall: str, facts: dict[str, Any]) -> NetPolicy:
         return NetPolicy(game.string, game.fingerprint, recall, self.layers(), facts)
+
+
+class Settled(Dense):
+    """A network for policies, and the mean of its last weights, which plays: by steps of one length a network never comes to rest."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._mean, self._steps = Dense(*args), 0
+
+    def step(self, batch: Experience) -> float:
+        loss = super().step(batch)
+        self._steps += 1
+        self._mean.follow(self, min(KEPT, self._steps / (self._steps + 10)))
+        return loss
+
+    def layers(self) -> tuple[Layer, ...]:
+        return self._mean.layers()
+
+    def save(self, name: str = "") -> Arrays:
+        return super().save(name) | self._mean.save(f"{name}mean.") | {f"{name}steps": np.array([self._steps])}
+
+    def restore(self, arrays: Arrays, name: str = "") -> None:
+        super().restore(arrays, name)
+        self._mean.restore(arrays, f"{name}mean.")
+        self._steps = int(arrays[f"{name}steps"][0])
 
 
 class Values(Net):

@@ -19,7 +19,7 @@ from nebel.core.rng import fold_all
 from nebel.core.settings import Settings, setting
 from nebel.learn.dqn import Q, Transitions, transitions
 from nebel.learn.memory import Arrays, Experience, Ring, Weighted
-from nebel.learn.nets import Dense, shares_of_logits
+from nebel.learn.nets import Dense, Settled, shares_of_logits
 from nebel.learn.spread import Plain, Spread, play_on
 from nebel.learn.tallies import Means
 from nebel.learn.traverse import OVER, Floats, Reals, Traverser
@@ -87,7 +87,7 @@ class Nfsp:
         s, self.games = settings, Spread(game, recall, seed, workers)
         size = self.games.size
         self._best = [Q(game, recall, s.hidden, s.rate, seed + p, s.follow) for p in range(2)]
-        self._average = Dense.of(game, recall, s.hidden, s.average_rate, seed + 2)
+        self._average = Settled.of(game, recall, s.hidden, s.average_rate, seed + 2)
         self._replay = [Ring(Transitions.blank(s.replay, size, game.actions)) for _ in range(2)]
         habits = Experience.blank(s.room, size, game.actions)
         self._habits: Any = Means(habits) if s.memory == "sums" else Weighted(habits)

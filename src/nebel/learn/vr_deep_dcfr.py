@@ -19,7 +19,7 @@ from nebel.core.game import Game
 from nebel.core.settings import Settings, setting
 from nebel.learn.baseline import Baseline
 from nebel.learn.memory import Arrays
-from nebel.learn.nets import Dense, Values
+from nebel.learn.nets import Settled, Values
 from nebel.learn.spread import Regrets, Spread, play_games
 from nebel.learn.tallies import Tallies, group
 from nebel.learn.traverse import Decisions, Reals, pass_back
@@ -54,7 +54,7 @@ class VrDeepDcfr:
         s, self.games = settings, Spread(game, recall, seed, workers)
         self._regrets = [Values.of(game, recall, s.hidden, s.rate, seed + p) for p in range(2)]
         self._baseline = Baseline.of_both(game, recall, s.hidden, s.rate, seed + 2)
-        self._average = Dense.of(game, recall, s.average_hidden, s.rate, seed + 3)
+        self._average = Settled.of(game, recall, s.average_hidden, s.rate, seed + 3)
         self._tallies = Tallies(s.room, self.games.size, game.actions)
         self.iterations, self.metrics, self._scale = 0, dict[str, float](), game.most if np.isfinite(game.most) else 0.0
 

@@ -1,0 +1,54 @@
+"""The first convolution over boards, without gradients: from the few cells that hold something, and at once from planes that are level."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from nebel.core.rule import kernel, rule
+from nebel.policy.net import Floats
+
+
+@rule
+def add_times(out: Any, given: Any, by: Any) -> None:
+    for i in range(out.size):
+        out[i] += by * given[i]
+
+
+@kernel
+def add_planes(rows: Any, height: int, width: int, kernels: Any, levels: Any, size: int, pad: int, out: Any) -> None:
+    """Add what comes of planes, with which rows begin, to `out`: by row, line, and columns of all channels made. Kernels are by channel,
+    line, and columns of all channels made, the last column first; `levels` is what comes of planes of ones."""
+    made, cells = kernels.shape[2] // size, height * width
+    wide = out.shape[2] // made
+    for r in range(out.shape[0]):
+        for c in range(kernels.shape[0]):
+            plane = rows[r, c * cells : (c + 1) * cells]
+            same = plane[0] != 0.0
+            for k in range(1, cells):
+                same &= plane[k] == plane[0]
+            if same:
+                for y in range(out.shape[1]):
+                    add_times(out[r, y], levels[c, y], plane[0])
+                continue
+            for k in range(cells):
+                if plane[k] != 0.0:
+                    y, x = k // width + pad, k % width + pad
+                    left = x - size + 1
+                    first, last = max(left, 0), min(left + size, wide)
+                    for i in range(max(0, y - out.shape[1] + 1), min(size, y + 1)):
+                        line = kernels[c, i, (first - left) * made : (last - left) * made]
+                        add_times(out[r, y - i, first * made : last * made], line, plane[k])
+
+
+def convolve(rows: Floats, board: tuple[int, int], convolution: Any) -> Any:
+    """What a torch convolution makes of the planes with which rows begin: by row, channel, line and column."""
+    weight, bias = convolution.weight.detach(), convolution.bias.detach()
+    (size, _), (pad, _) = convolution.kernel_size, convolution.padding
+    ones = torch.eye(weight.shape[1])[:, :, None, None].expand(-1, -1, *board)
+    levels = torch.nn.functional.conv2d(ones, weight, padding=pad).permute(0, 2, 3, 1).contiguous()
+    made = bias.repeat(len(rows), *levels.shape[1:3])
+    kernels = weight.flip(3).permute(1, 2, 3, 0).flatten(2).contiguous()
+    add_planes(rows, *board, kernels.numpy(), levels.flatten(2).numpy(), size, pad, made.numpy())
+    return made.reshape(len(rows), *levels.shape[1:]).permute(0, 3, 1, 2)
