@@ -180,18 +180,18 @@ def test_networks_play_as_they_learned(shape: str) -> None:
 
 
 def test_what_plays_is_the_mean_of_the_last_weights() -> None:
-    """A network that learns what changes all the time swings; the mean does not."""
-    game, rng = in_rules(nebel.game("kuhn")), np.random.default_rng(2)
+    """A network that is told now this, now that, swings; the mean hardly does."""
+    game = in_rules(nebel.game("kuhn"))
     net = Settled.of(game, "perfect", "16", 1e-2, 1)
     rows, legal = np.eye(game.encodings["perfect"].size, dtype=np.float32)[:1], np.ones((1, game.actions), np.bool_)
     plays, swings = [], []
-    for step in range(600):
-        net.step(Experience(rows, np.eye(game.actions, dtype=np.float32)[rng.integers(2)][None], legal))
-        if step >= 300:
+    for step in range(400):
+        net.step(Experience(rows, np.eye(game.actions, dtype=np.float32)[step // 10 % 2][None], legal))
+        if step >= 200:
             plays.append(float(np.diff(net.policy(game, "perfect", {}).logits(rows)[0, :2])[0]))
             swings.append(float(np.diff(net(rows)[0, :2])[0]))
-    assert np.abs(np.diff(plays)).mean() < np.abs(np.diff(swings)).mean() / 3
-    assert np.mean(plays) == pytest.approx(np.mean(swings), abs=np.std(swings))
+    assert np.ptp(plays) < np.ptp(swings) / 3
+    assert np.mean(plays) == pytest.approx(np.mean(swings), abs=np.ptp(swings) / 3)
 
 
 @pytest.mark.parametrize(

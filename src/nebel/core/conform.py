@@ -18,7 +18,7 @@ from nebel.core.checksum import plain_checksum, playout_checksum
 from nebel.core.conform_walk import Walk, count
 from nebel.core.findings import CHECKS, ENDS, PURE, RANGES, RULES, STATES, TWINS, Findings, reason
 from nebel.core.game import END, BaseGame, Game
-from nebel.core.rule import compiled, compiler_reason, is_rule, plain_mode
+from nebel.core.rule import compiled, compiler_reason, is_rule, kernel, plain_mode
 from nebel.core.state import State, read_record
 
 PLAYOUTS = 200
@@ -176,7 +176,7 @@ def _compile_fault(name: str, function: Any, arguments: tuple[Any, ...]) -> str 
 
 def _first_difference(game: Game, seed: int) -> str:
     """Play on compiled and plain records side by side, to the first move at which they part."""
-    rules = {name: compiled(function) for name, function in game.rules._asdict().items()}
+    rules = {name: kernel(function) for name, function in game.rules._asdict().items()}
     rng = random.Random(seed)
     for _ in range(PLAYOUTS):
         plain, fast, state = game.begin(), game.blank(1), game.start()
@@ -209,7 +209,7 @@ def _parting(state: State, what: str, plain: Any, fast: Any) -> str:
 
 def _look_difference(game: Game, name: str, function: Any, seed: int, *depth: Any) -> str | None:
     """Of a glance, for both players; or of a bot, for the player to move."""
-    rng, fast = random.Random(seed), compiled(function)
+    rng, fast = random.Random(seed), kernel(function)
     state = game.start()
     for _ in range(PLAYOUTS):
         if state.over:

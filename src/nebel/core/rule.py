@@ -24,6 +24,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from nebel.core.errors import BadRules
+from nebel.core.taken_in import without_machine_code
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -119,7 +120,7 @@ def compiler_reason(error: Exception, place: str = "") -> str:
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """The compiled twin of a rule, made once."""
+    """The twin of a rule that kernels take in, made once. It is for them alone; to call a rule compiled, make a kernel of it."""
     with _LOCK:
         if not hasattr(function, _COMPILED):
             setattr(function, _COMPILED, _twin_of(function))
@@ -144,7 +145,9 @@ def _compile(function: Callable[..., Any], cache: bool, parallel: bool = False) 
     twin = _with_compiled_rules(cast(types.FunctionType, function))
     if cache:
         twin.__qualname__ = f"{twin.__qualname__}-{digest[:20]}"
-    options = {**_OPTIONS, "parallel": parallel}
+    options: dict[str, Any] = {**_OPTIONS, "parallel": parallel, "no_cfunc_wrapper": True}
+    if not cache:
+        options |= {"no_cpython_wrapper": True, "pipeline_class": without_machine_code()}
     try:
         dispatcher = numba.njit(cache=cache, **options)(twin)
     except RuntimeError:  # no file to cache beside (a notebook cell, a read-only place): still right, compiled every time

@@ -107,6 +107,13 @@ class Steps(NamedTuple):
 
 
 @rule
+def copy(row: Any, out: Any) -> None:
+    """What an assignment would do, too, which takes seconds to compile."""
+    for i in range(out.size):
+        out[i] = row[i]
+
+
+@rule
 def say_nothing(s: Any, player: int, out: Any) -> None:
     """Of players who are not told in numbers."""
 
@@ -200,7 +207,11 @@ def stepping(game: Game, recalls: tuple[str, str], told: tuple[bool, bool]) -> S
                 t.odds[i] = stray / n + (1.0 - stray) * share[j, t.moves[i]]
             c = pick(t.odds, n, uniform(rng))
             d.player[at], d.move[at], d.odds[at], d.reach[at] = p, t.moves[c], t.odds[c], t.reach[j, p]
-            d.key[at], d.both[at], d.legal[at], d.share[at] = t.key[j], t.both[j], t.legal[j], share[j]
+            d.key[at] = t.key[j]
+            copy(t.both[j, 0], d.both[at, 0])
+            copy(t.both[j, 1], d.both[at, 1])
+            copy(t.legal[j], d.legal[at])
+            copy(share[j], d.share[at])
             d.then[at] = ONGOING - j
             if t.last[j] >= 0:
                 d.then[t.last[j]] = at
