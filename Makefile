@@ -17,7 +17,7 @@ types: $(VENV)/.dev
 	$(BIN)/mypy
 
 tests: $(VENV)/.dev browser
-	$(BIN)/pytest -n 2 --dist loadgroup --durations=30
+	$(BIN)/pytest -n 2 --dist loadscope --no-loadscope-reorder --durations=30
 
 # The page is tested in Chromium: installed where that is possible, else those tests are skipped and say so.
 browser:

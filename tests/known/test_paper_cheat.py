@@ -21,7 +21,7 @@ from nebel.policy.adopt import adopt
 from nebel.solve.curriculum import solve_family
 from nebel.solve.run import Budget, Job
 
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("cheat")]
+pytestmark = pytest.mark.long
 TINY = Scale(games=1000, seeds=1, table=(3,), health=("2", "3"), carried=50, tops=(2,), longest=20, limit=10, exact=2)
 SECTIONS = ["table1", "values", "fig1", "fig2", "exact"]
 

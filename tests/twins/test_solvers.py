@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("solvers")]
+pytestmark = pytest.mark.long
 SCRIPT = Path(__file__).with_name("solver_checksums.py")
 
 
