@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from nebel.core.errors import BadSetting
+from nebel.core.errors import BadFile, BadSetting
 from nebel.core.game import Game
 from nebel.learn.memory import Arrays, Experience, Lessons
 from nebel.learn.planes import convolve
@@ -303,6 +303,8 @@ class Settled(Dense):
         return super().save(name) | self._mean.save(f"{name}mean.") | {f"{name}steps": np.array([self._steps])}
 
     def restore(self, arrays: Arrays, name: str = "") -> None:
+        if f"{name}steps" not in arrays:
+            raise BadFile("this run was begun by an earlier version, which kept no mean of weights; begin it anew")
         super().restore(arrays, name)
         self._mean.restore(arrays, f"{name}mean.")
         self._steps = int(arrays[f"{name}steps"][0])
