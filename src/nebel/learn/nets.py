@@ -15,7 +15,7 @@ import numpy as np
 from nebel.core.errors import BadFile, BadSetting
 from nebel.core.game import Game
 from nebel.learn.memory import Arrays, Experience, Lessons
-from nebel.learn.planes import convolve
+from nebel.learn.planes import add_planes
 from nebel.policy.net import Floats, Layer, NetPolicy, encoding_of
 
 try:
@@ -171,7 +171,7 @@ class Tower(nn.Module):
             return self(torch.from_numpy(rows))
         first, *others = self.stages
         assert isinstance(first, Stage)
-        made, found = convolve(rows, self.board, first.planes), []
+        made, found = _convolved(rows, self.board, first.planes), []
         for at in range(0, len(rows), BLOCK):
             _, rest = self.split(torch.from_numpy(rows[at : at + BLOCK]))
             planes, rest = first.bent(made[at : at + BLOCK], first.rest(rest))
@@ -327,6 +327,18 @@ class Values(Net):
             error = w[part] * (self.net(x[part]) - y[part]) ** 2
             loss = self.descend(torch.sum(error) / torch.sum(w[part]))
         return loss
+
+
+def _convolved(rows: Floats, board: tuple[int, int], convolution: Any) -> Any:
+    """What a convolution makes of the planes with which rows begin: by row, channel, line and column."""
+    weight, bias = convolution.weight.detach(), convolution.bias.detach()
+    (size, _), (pad, _) = convolution.kernel_size, convolution.padding
+    ones = torch.eye(weight.shape[1])[:, :, None, None].expand(-1, -1, *board)
+    levels = nn.functional.conv2d(ones, weight, padding=pad).permute(0, 2, 3, 1).contiguous()
+    made = bias.repeat(len(rows), *levels.shape[1:3])
+    kernels = weight.flip(3).permute(1, 2, 3, 0).flatten(2).contiguous()
+    add_planes(rows, *board, kernels.numpy(), levels.flatten(2).numpy(), size, pad, made.numpy())
+    return made.reshape(len(rows), *levels.shape[1:]).permute(0, 3, 1, 2)
 
 
 def log_shares(logits: Any, legal: Any) -> Any:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
-
 from nebel.core.rule import kernel, rule
-from nebel.policy.net import Floats
 
 
 @rule
@@ -40,15 +37,3 @@ def add_planes(rows: Any, height: int, width: int, kernels: Any, levels: Any, si
                     for i in range(max(0, y - out.shape[1] + 1), min(size, y + 1)):
                         line = kernels[c, i, (first - left) * made : (last - left) * made]
                         add_times(out[r, y - i, first * made : last * made], line, plane[k])
-
-
-def convolve(rows: Floats, board: tuple[int, int], convolution: Any) -> Any:
-    """What a torch convolution makes of the planes with which rows begin: by row, channel, line and column."""
-    weight, bias = convolution.weight.detach(), convolution.bias.detach()
-    (size, _), (pad, _) = convolution.kernel_size, convolution.padding
-    ones = torch.eye(weight.shape[1])[:, :, None, None].expand(-1, -1, *board)
-    levels = torch.nn.functional.conv2d(ones, weight, padding=pad).permute(0, 2, 3, 1).contiguous()
-    made = bias.repeat(len(rows), *levels.shape[1:3])
-    kernels = weight.flip(3).permute(1, 2, 3, 0).flatten(2).contiguous()
-    add_planes(rows, *board, kernels.numpy(), levels.flatten(2).numpy(), size, pad, made.numpy())
-    return made.reshape(len(rows), *levels.shape[1:]).permute(0, 3, 1, 2)
