@@ -77,3 +77,10 @@ def test_other_errors_are_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Nfsp, "iterate", fail)
     with pytest.raises(RuntimeError, match="shapes"):
         main([*LEARN, "--iterations", "3"])
+
+
+def test_learning_without_torch_says_how_to_install_it() -> None:
+    script = "import sys; sys.modules['torch'] = None; from nebel.cli import main; sys.exit(main(['learn', 'kuhn', '--with', 'dream']))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("nebel: learning takes torch; install it with")
