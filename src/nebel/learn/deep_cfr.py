@@ -29,6 +29,7 @@ from nebel.learn.nets import Settled, Values
 from nebel.learn.spread import Regrets, Spread, follow_all, play_games
 from nebel.learn.tallies import Means
 from nebel.learn.traverse import Decisions, Reals, most_decisions, pass_back
+from nebel.learn.unit import Unit
 from nebel.learn.workers import Workers
 from nebel.policy.net import Layer, NetPolicy
 from nebel.policy.nets import NetsPolicy
@@ -108,7 +109,7 @@ class RegretLearner:
         self._average = Settled.of(game, recall, s.hidden, s.rate, seed + 3)
         self._past: tuple[list[tuple[Layer, ...]], list[tuple[Layer, ...]]] = ([], [])
         self.iterations, self.metrics, self.nodes = 0, dict[str, float](), 0
-        self._scale = game.most if np.isfinite(game.most) else 0.0
+        self._unit = Unit(game)
 
     def _net(self, player: int, iteration: int = 0) -> Values:
         s = self.settings
@@ -174,7 +175,7 @@ class RegretLearner:
         return NetsPolicy(self.game.string, self.game.fingerprint, self.recall, (stacked[0], stacked[1]), (weights, weights), facts)
 
     def save(self) -> Arrays:
-        held: Arrays = {"scale": np.array([self._scale]), **self._average.save("average."), **self._strategies.save("strategies.")}
+        held: Arrays = {**self._unit.save(), **self._average.save("average."), **self._strategies.save("strategies.")}
         for p in range(2):
             held |= self._gains[p].save(f"gains{p}.") | self._memory[p].save(f"memory{p}.")
             for t, layers in enumerate(self._past[p]):
@@ -183,7 +184,8 @@ class RegretLearner:
         return held
 
     def restore(self, arrays: Arrays, iterations: int) -> None:
-        self._scale, self.iterations = float(arrays["scale"][0]), iterations
+        self._unit.restore(arrays)
+        self.iterations = iterations
         self._average.restore(arrays, "average.")
         self._strategies.restore(arrays, "strategies.")
         for p in range(2):
@@ -218,17 +220,14 @@ class DeepCfr(RegretLearner):
         who, row, legal, share, gains = (np.concatenate(column) for column in zip(*parts, strict=True))
         self.nodes += len(who)
         own, other = who == player, who != player
-        self._scale = self._scale or float(np.abs(gains).max())
-        lessons = Lessons(row[own], (gains[own] / self._scale).astype(np.float32), legal[own])
+        lessons = Lessons(row[own], self._unit.scaled(gains)[own].astype(np.float32), legal[own])
         return lessons, np.zeros(len(lessons.rows)), Experience(row[other], share[other], legal[other])
 
     def _follow_one(self, player: int, stream: int) -> tuple[Lessons, Reals, Experience]:
         s = self.settings
-        d = self.games.run(s.traversals, self.mind(), stream, player, s.explore, self._length if s.estimate == "once" else 0)
+        d = self._unit.of(self.games.run(s.traversals, self.mind(), stream, player, s.explore, self._length if s.estimate == "once" else 0))
         self.nodes += len(d.move)
-        self._scale = self._scale or float(np.abs(d.score).max())
         own, other = np.flatnonzero(d.player == player), np.flatnonzero(d.player != player)
-        d = d._replace(score=d.score / self._scale)
         gains, weights = np.zeros(d.legal.shape), -d.reach
         if s.estimate == "paper":
             weights = np.zeros(len(d.move))

@@ -41,14 +41,14 @@ class Transitions(NamedTuple):
         return cls(key, rows, move, reward, weight, after, then, np.zeros((count, actions), np.bool_))
 
 
-def transitions(d: Decisions, player: int, size: int, scale: float) -> tuple[Longs, Transitions]:
+def transitions(d: Decisions, player: int, size: int) -> tuple[Longs, Transitions]:
     """Of a player's decisions in the table whose next one, or end, is known; and which they are."""
     after = np.zeros(len(d.move), np.int64)
     score = d.score.copy()
     next_own(d._replace(score=score), np.zeros((len(d.move), 2), np.int64), after)
     own = np.flatnonzero((d.player == player) & (after >= OVER))
     over = after[own] == OVER
-    reward = np.where(over, score[own] / scale, 0.0) * (1.0 if player == 0 else -1.0)
+    reward = np.where(over, score[own], 0.0) * (1.0 if player == 0 else -1.0)
     then = np.where(over, own, after[own])
     made = Transitions(
         d.key[own], d.both[own, player, :size], d.move[own], reward.astype(np.float32), np.ones(len(own), np.float32),

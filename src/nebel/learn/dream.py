@@ -44,10 +44,8 @@ class Dream(RegretLearner):
 
     def sample(self, player: int, stream: int) -> tuple[Lessons, Reals, Experience]:
         s = self.settings
-        d = self.games.run(s.traversals, self.mind(), stream, player, s.explore)
+        self._last = d = self._unit.of(self.games.run(s.traversals, self.mind(), stream, player, s.explore))
         self.nodes += len(d.move)
-        self._scale = self._scale or float(np.abs(d.score).max())
-        self._last = d = d._replace(score=d.score / self._scale)
         guess = self._baseline.guess(d) if self.iterations else np.zeros(d.legal.shape, np.float32)
         gains = np.zeros(d.legal.shape)
         pass_back(d, guess, 1.0 if player == 0 else -1.0, np.zeros(len(d.move)), gains)

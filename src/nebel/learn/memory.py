@@ -133,6 +133,8 @@ class Weighted(Memory[Rows]):
         return np.exp(weights - weights.max()) / np.maximum(here, 1e-300)
 
     def draw(self, count: int, rng: np.random.Generator) -> Rows:
+        if not self.held:
+            return self.all()
         if self._sums is None:
             self._sums = np.cumsum(self._odds())
         at = np.minimum(np.searchsorted(self._sums, rng.random(count) * self._sums[-1], side="right"), self.held - 1)
@@ -142,8 +144,10 @@ class Weighted(Memory[Rows]):
 
     def effective(self) -> float:
         """Rows of equal weight that would be worth as much as those that are held."""
+        if not self.held:
+            return 0.0
         odds = self._odds()
-        return float(odds.sum() ** 2 / np.sum(odds**2)) if self.held else 0.0
+        return float(odds.sum() ** 2 / np.sum(odds**2))
 
     def save(self, name: str = "") -> Arrays:
         own = {"keys": self._keys[: self.held], "weights": self._weights[: self.held], "bar": np.array([self._bar])}

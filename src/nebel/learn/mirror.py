@@ -8,8 +8,9 @@ eta alpha = (late + 1) / t  this adds up to  log pi = mean of all q so far, coun
 mean gains of moves is the policy, whatever the size of single steps, and what is noise in single games is averaged out. Evenness weakens by
 the root of time, as in the paper.
 
-Gains are sampled by the policy itself, with a critic that sees both sides as control variate. Means are kept by information state
-(`learn/tallies.py`); the mean of all strategies is learned by another network, which is the policy that is kept.
+Gains are sampled in games in which one player explores, each in turn, with a critic that sees both sides as control variate: so what is
+rarely played is rated, too, and evenness need not be there for that. Means are kept by information state (`learn/tallies.py`); the mean of
+the strategies of whoever did not explore is learned by another network, which is the policy that is kept.
 """
 
 from __future__ import annotations
@@ -30,8 +31,6 @@ from nebel.learn.traverse import OVER, Decisions, Floats, Reals, pass_back
 from nebel.learn.workers import Workers
 from nebel.policy.net import NetPolicy
 
-LEAST = 0.03
-"""What was not foreseen of a move counts as if the move were made at least so often."""
 LATE = 2.0
 """In the mean of strategies those of iteration t count t to this power."""
 
@@ -71,43 +70,46 @@ class Mirror:
         return Warm(self._gains, max(1e-6, s.even * (1.0 + self.iterations / s.settling) ** -0.5 if s.settling else s.even))
 
     def iterate(self) -> None:
-        s, begun, mind = self.settings, time.perf_counter(), self._mind()
+        s, begun, mind, losses = self.settings, time.perf_counter(), self._mind(), dict[str, float]()
         rng = np.random.default_rng([self.seed, self.iterations])
-        d = self.games.run(s.games, mind, self.iterations, OVER, 0.0)
-        played = time.perf_counter()
-        ended = d.score[d.then == OVER]
-        self._unit = self._unit or max(float(np.sqrt(np.mean(ended**2))), 1e-9)
-        d = d._replace(score=d.score / self._unit)
-        loss, surprise = self._learn_gains(d, rng)
-        kept = self._learn_strategy(d, rng)
-        off = self._critic.learn(d, self.iterations > 0, s.steps, rng)
+        nodes, ended, sampling, spread = 0, 0, 0.0, 0.0
+        for player in (0, 1):
+            start = time.perf_counter()
+            d = self.games.run(s.games, mind, 2 * self.iterations + player, player, s.explore)
+            sampling += time.perf_counter() - start
+            over = d.then == OVER
+            self._unit = self._unit or float(np.sqrt(np.mean(d.score[over] ** 2)))
+            d = d._replace(score=d.score / (self._unit or 1.0))
+            nodes, ended = nodes + len(d.move), ended + int(over.sum())
+            spread -= float(np.sum(d.share * np.log(np.maximum(d.share, 1e-9))))
+            losses[f"loss_{player}"], losses[f"surprise_{player}"] = self._learn_gains(d, player, rng)
+            losses[f"average_loss_{player}"] = self._learn_strategy(d, 1 - player, rng)
+            losses[f"critic_loss_{player}"] = self._critic.learn(d, self.iterations > 0, s.steps, rng)
         self.iterations += 1
         self.metrics = {
-            "loss": loss, "critic_loss": off, "average_loss": kept, "warmth": float(mind.warmth),
-            "entropy": float(-np.sum(d.share * np.log(np.maximum(d.share, 1e-9))) / len(d.move)),
-            "surprise": surprise, "information_states": self._means.held,
-            "plies_a_game": len(d.move) / max(1, len(ended)), "decisions": len(d.move),
-            "nodes_per_second": len(d.move) / (played - begun), "sampling_share": (played - begun) / (time.perf_counter() - begun),
+            "loss": losses["loss_0"] + losses["loss_1"], **losses, "warmth": float(mind.warmth), "entropy": spread / nodes,
+            "information_states": self._means.held, "plies_a_game": nodes / max(1, ended), "decisions": nodes,
+            "nodes_per_second": nodes / sampling, "sampling_share": sampling / (time.perf_counter() - begun),
         }  # fmt: skip
 
-    def _learn_gains(self, d: Decisions, rng: np.random.Generator) -> tuple[float, float]:
-        """In the mover's own interest, over the mean of the legal moves. Returns the loss, and how far off the critic was."""
-        s, at = self.settings, np.arange(len(d.move))
-        guess = self._critic.guess(d)
-        worth, gains = np.zeros(len(at)), np.zeros(d.legal.shape)
-        pass_back(d._replace(odds=np.maximum(d.odds, LEAST)), guess, 1.0, worth, gains)
-        surprise = worth - np.sum(d.share * guess, axis=1)
-        gains *= np.where(d.player == 0, 1.0, -1.0)[:, None]
-        gains = d.legal * (gains - (gains.sum(axis=1) / d.legal.sum(axis=1))[:, None])
-        late = np.full(len(at), s.late * np.log(self.iterations + 1.0))
-        self._means.add(Lessons(d.rows(at), gains.astype(np.float32), d.legal), late, rng)
+    def _learn_gains(self, d: Decisions, player: int, rng: np.random.Generator) -> tuple[float, float]:
+        """Of the player who explored, over the mean of the legal moves. Returns the loss, and how far off the critic was."""
+        s, own, sign = self.settings, np.flatnonzero(d.player == player), 1.0 if player == 0 else -1.0
+        guess, worth, gains = self._critic.guess(d), np.zeros(len(d.move)), np.zeros(d.legal.shape)
+        pass_back(d, guess, sign, worth, gains)
+        surprise = sign * worth - np.sum(d.share * guess, axis=1)
+        legal, gains = d.legal[own], gains[own]
+        gains = legal * (gains - (gains.sum(axis=1) / legal.sum(axis=1))[:, None])
+        late = np.full(len(own), s.late * np.log(self.iterations + 1.0))
+        self._means.add(Lessons(d.rows(own), gains.astype(np.float32), legal), late, rng)
         loss = float(np.mean([self._gains.step(self._means.draw(s.batch, rng)) for _ in range(s.steps)]))
         return loss, float(np.sqrt(np.mean(surprise**2)))
 
-    def _learn_strategy(self, d: Decisions, rng: np.random.Generator) -> float:
-        """Strategies count as often as they came to an information state, and the more the later."""
-        s, groups = self.settings, group(d.key, d.share)
-        at = groups.first
+    def _learn_strategy(self, d: Decisions, player: int, rng: np.random.Generator) -> float:
+        """Of the player who did not explore: strategies count as often as they came to an information state, and the more the later."""
+        s, own = self.settings, np.flatnonzero(d.player == player)
+        groups = group(d.key[own], d.share[own])
+        at = own[groups.first]
         amounts = (self.iterations + 1.0) ** LATE * groups.size[:, None] * groups.mean
         self._tallies.add(groups.key, d.rows(at), d.legal[at], amounts, rng)
         return float(np.mean([self._kept.step(self._tallies.draw(s.batch, rng)) for _ in range(s.steps)]))

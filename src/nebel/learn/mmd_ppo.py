@@ -31,6 +31,7 @@ from nebel.learn.rivals import Among, Frozen
 from nebel.learn.spread import Plain, Segment, Spread, play_on
 from nebel.learn.tallies import group, row_keys
 from nebel.learn.traverse import NOBODY, OVER, Decisions, Floats, Longs, Reals
+from nebel.learn.unit import Unit
 from nebel.learn.workers import Workers
 from nebel.policy.net import NetPolicy, encoding_of
 
@@ -46,7 +47,7 @@ class MmdPpoSettings(Settings):
                         " on means by information state (closed)", choices=STEPS)  # fmt: skip
     boards: int = setting(1024, "gradient: games that go on side by side", low=1)
     plies: int = setting(32, "gradient: decisions on each of them, in an iteration", low=1)
-    games: int = setting(5000, "closed: games in an iteration", low=1)
+    games: int = setting(2500, "closed: games in which a player explores, in an iteration", low=1)
     hidden: str = setting("128-128", "the policy: sizes of hidden layers, or such as conv:16-32/64-64")
     critic: str = setting("128-128", "sizes of the critic's hidden layers")
     rate: float = setting(1e-3, "of Adam at the beginning", low=1e-8, high=1.0)
@@ -62,8 +63,9 @@ class MmdPpoSettings(Settings):
                           low=0.0)  # fmt: skip
     magnet: float = setting(0.2, "gradient: how strongly it is drawn to the mean of its past", low=0.0)
     mean: float = setting(0.98, "gradient: how much of the mean of weights stays from iteration to iteration", low=0.0, high=0.99999)
-    late: float = setting(4.0, "closed: what was gained in iteration t counts t to this power", low=0.0)
-    steps: int = setting(30, "closed: of gradient descent of each network, in an iteration", low=1)
+    explore: float = setting(0.5, "closed: how often the player who explores moves at random", low=1e-3, high=1.0)
+    late: float = setting(2.0, "closed: what was gained in iteration t counts t to this power", low=0.0)
+    steps: int = setting(15, "closed: of gradient descent of each network, after each player's games", low=1)
     room: int = setting(500_000, "closed: information states that means are kept of", low=1)
     limit: float = setting(1.0, "gradient: gradients are no longer than this", low=0.0)
     sharpen: float = setting(1.0, "odds of moves of the policy that is kept are raised to this power", low=0.0)
@@ -139,7 +141,7 @@ class MmdPpo:
         self._policy, self._mean = (Dense.of(game, recall, s.hidden, s.rate, seed) for _ in range(2))
         self._critic = Net(2 * self.games.size + 1, read_shape(s.critic), 1, s.rate, seed + 1)
         self.iterations, self.metrics = 0, dict[str, float]()
-        self._scale, self._size = game.most if np.isfinite(game.most) else 0.0, 0.0
+        self._unit, self._size = Unit(game), 0.0
 
     def prepare(self) -> None:
         """Compile, or load what was compiled."""
@@ -152,7 +154,6 @@ class MmdPpo:
         found = self.games.segment(s.boards, s.plies, Logits(self._policy), self.iterations)
         d = found.decisions
         played = time.perf_counter()
-        self._scale = self._scale or float(np.abs(d.score[d.then == OVER]).max(initial=1e-9))
         own = np.flatnonzero(~np.isin(d.player, list(self.rivals)))
         lesson = self._lesson(found, own)
         for net in (self._policy, self._critic):
@@ -172,10 +173,10 @@ class MmdPpo:
         }  # fmt: skip
 
     def _lesson(self, found: Segment, own: Longs) -> Lesson:
-        d, table, at = found.decisions, found.decisions.table(), np.arange(len(found.decisions.move))
+        d, table, at = self._unit.of(found.decisions), found.decisions.table(), np.arange(len(found.decisions.move))
         worth, after = (self._critic(rows)[:, 0].astype(float) for rows in (table, found.ahead))
         target, surprise = np.zeros(len(worth)), np.zeros(len(worth))
-        look_back(d._replace(score=d.score / self._scale), worth, after, self.settings.trace, target, surprise)
+        look_back(d, worth, after, self.settings.trace, target, surprise)
         gains = np.zeros(d.legal.shape)
         gains[at, d.move] = surprise * np.where(d.player == 0, 1.0, -1.0)
         off = float(np.sqrt(np.mean(surprise[own] ** 2))) if len(own) else 0.0
@@ -215,7 +216,7 @@ class MmdPpo:
         return self._mean.policy(self.game, self.recall, facts).sharpened(self.settings.sharpen)
 
     def save(self) -> Arrays:
-        held: Arrays = {"sizes": np.array([self._size, self._scale]), **self.games.save()}
+        held: Arrays = {"size": np.array([self._size]), **self._unit.save(), **self.games.save()}
         return {name: array for key, net in self._nets().items() for name, array in net.save(key).items()} | held
 
     def _nets(self) -> dict[str, Net]:
@@ -225,5 +226,5 @@ class MmdPpo:
         self.games.restore(arrays)
         for name, net in self._nets().items():
             net.restore(arrays, name)
-        self._size, self._scale = arrays["sizes"].tolist()
-        self.iterations = iterations
+        self._unit.restore(arrays)
+        self._size, self.iterations = float(arrays["size"][0]), iterations

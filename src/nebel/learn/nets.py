@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from nebel.core.errors import BadFile, BadSetting
+from nebel.core.errors import BadSetting
 from nebel.core.game import Game
 from nebel.learn.memory import Arrays, Experience, Lessons
 from nebel.learn.planes import add_planes
@@ -275,6 +275,8 @@ class Dense(Net):
 
     def step(self, batch: Experience) -> float:
         """One step towards the experts' shares; returns the mean Kullback-Leibler divergence of the network's from theirs."""
+        if not len(batch.rows):
+            return 0.0
         rows, shares, legal = (torch.from_numpy(array) for array in batch)
         logs = log_shares(self.net(rows), legal)
         return self.descend(torch.sum(torch.xlogy(shares, shares) - shares * logs) / len(rows))
@@ -303,8 +305,6 @@ class Settled(Dense):
         return super().save(name) | self._mean.save(f"{name}mean.") | {f"{name}steps": np.array([self._steps])}
 
     def restore(self, arrays: Arrays, name: str = "") -> None:
-        if f"{name}steps" not in arrays:
-            raise BadFile("this run was begun by an earlier version, which kept no mean of weights; begin it anew")
         super().restore(arrays, name)
         self._mean.restore(arrays, f"{name}mean.")
         self._steps = int(arrays[f"{name}steps"][0])
@@ -315,12 +315,16 @@ class Values(Net):
 
     def step(self, lessons: Lessons, clip: float = 0.0) -> float:
         """One step towards figures of legal moves; returns the mean square of what it was off."""
+        if not len(lessons.rows):
+            return 0.0
         rows, figures, legal = (torch.from_numpy(array) for array in lessons)
         return self.descend(torch.mean(torch.sum(legal * (self.net(rows) - figures) ** 2, 1)), clip)
 
     def fit(self, rows: Floats, wanted: Floats, weight: Floats, steps: int, rng: np.random.Generator) -> float:
         """`weight` is by row and move: 0 where nothing is wanted. Returns the last loss."""
         loss = 0.0
+        if not len(rows):
+            return loss
         x, y, w = (torch.from_numpy(np.ascontiguousarray(each, np.float32)) for each in (rows, wanted, weight))
         for _ in range(steps):
             part: Any = slice(None) if len(rows) <= MOST_ROWS else torch.from_numpy(rng.integers(0, len(rows), MOST_ROWS))

@@ -22,7 +22,8 @@ from nebel.learn.memory import Arrays, Experience, Ring, Weighted
 from nebel.learn.nets import Dense, Settled, shares_of_logits
 from nebel.learn.spread import Plain, Spread, play_on
 from nebel.learn.tallies import Means
-from nebel.learn.traverse import OVER, Floats, Reals, Traverser
+from nebel.learn.traverse import Floats, Reals, Traverser
+from nebel.learn.unit import Unit
 from nebel.learn.workers import Workers
 from nebel.policy.net import NetPolicy
 
@@ -92,7 +93,7 @@ class Nfsp:
         habits = Experience.blank(s.room, size, game.actions)
         self._habits: Any = Means(habits) if s.memory == "sums" else Weighted(habits)
         self.iterations, self.metrics = 0, dict[str, float]()
-        self._scale = game.most if np.isfinite(game.most) else 0.0
+        self._unit = Unit(game)
 
     def prepare(self) -> None:
         """Compile, or load what was compiled."""
@@ -107,12 +108,11 @@ class Nfsp:
         s, begun = self.settings, time.perf_counter()
         rng = np.random.default_rng([self.seed, self.iterations])
         found = self.games.segment(s.boards, s.plies, self._mind(), self.iterations)
-        d = found.decisions
+        d = self._unit.of(found.decisions)
         played = time.perf_counter()
-        self._scale = self._scale or float(np.abs(d.score[d.then == OVER]).max(initial=1e-9))
         losses = []
         for p in range(2):
-            _, made = transitions(d, p, self.games.size, self._scale)
+            _, made = transitions(d, p, self.games.size)
             self._replay[p].add(made)
             losses += [self._best[p].step(self._replay[p].draw(s.batch, rng)) for _ in range(s.steps) if self._replay[p].held]
         best = np.flatnonzero(found.notes)
@@ -123,7 +123,7 @@ class Nfsp:
         average = [self._average.step(self._habits.draw(s.batch, rng)) for _ in range(s.steps) if self._habits.held]
         self.iterations += 1
         self.metrics = {
-            "loss": float(np.mean(losses)), "average_loss": float(np.mean(average or [0.0])), "remembered": self._habits.held,
+            "loss": float(np.mean(losses or [0.0])), "average_loss": float(np.mean(average or [0.0])), "remembered": self._habits.held,
             "decisions": self.iterations * s.boards * s.plies, "nodes_per_second": len(d.move) / (played - begun),
             "sampling_share": (played - begun) / (time.perf_counter() - begun),
         }  # fmt: skip
@@ -132,7 +132,7 @@ class Nfsp:
         return self._average.policy(self.game, self.recall, facts)
 
     def save(self) -> Arrays:
-        held: Arrays = {"scale": np.array([self._scale]), **self.games.save()}
+        held: Arrays = {**self._unit.save(), **self.games.save()}
         held |= self._average.save("average.") | self._habits.save("habits.")
         for p in range(2):
             held |= self._best[p].save(f"best{p}.") | self._replay[p].save(f"replay{p}.")
@@ -145,4 +145,5 @@ class Nfsp:
         for p in range(2):
             self._best[p].restore(arrays, f"best{p}.")
             self._replay[p].restore(arrays, f"replay{p}.")
-        self._scale, self.iterations = float(arrays["scale"][0]), iterations
+        self._unit.restore(arrays)
+        self.iterations = iterations

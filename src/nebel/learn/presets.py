@@ -57,7 +57,7 @@ PRESETS: dict[str, dict[str, Preset]] = {
     },
     "mmd-ppo": {
         "cards": Preset(
-            {"step": "closed", "even": 0.2, "settling": 50.0, "batch": 1024, "hidden": "64-64-64", "critic": "64-64-64"}, OUR_OWN,
+            {"step": "closed", "even": 0.2, "settling": 5.0, "batch": 1024, "hidden": "64-64-64", "critic": "64-64-64"}, OUR_OWN,
         ),
         "boards": Preset({"step": "gradient"}, OUR_OWN),
         "geister": Preset(

@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nebel.core.errors import BadSetting
 from nebel.core.game import Game
 from nebel.core.recall import PERFECT
 from nebel.core.rng import generator
@@ -24,8 +23,10 @@ from nebel.learn.dqn import Gathered, Q, Transitions, best_moves, transitions
 from nebel.learn.mmd_ppo import MmdPpo, MmdPpoSettings
 from nebel.learn.rivals import Frozen, frozen, in_step
 from nebel.learn.traverse import OVER, Strategy, Traverser
+from nebel.learn.unit import Unit
 from nebel.learn.workers import Alone
 from nebel.match.agents import Agent
+from nebel.policy.net import encoding_of
 
 FIRST, LAST = 0.3, 0.02
 """How often a responder that learns by deep Q-learning moves at random, at the beginning and in the end."""
@@ -83,14 +84,13 @@ class _Dqn:
         self._size = self._games.sizes[seat]
         self._q = Q(game, recall, s.hidden, s.rate, seed, FOLLOW)
         self._replay = Gathered(Transitions.blank(REPLAY, self._size, game.actions))
-        self._scale, self._drawn = game.most if np.isfinite(game.most) else 0.0, BATCH
+        self._unit, self._drawn = Unit(game), BATCH
 
     def iterate(self) -> None:
         s, rng = self.s, np.random.default_rng([self.seed, self.done])
         stray = max(LAST, FIRST + (LAST - FIRST) * 1.5 * self.done / s.iterations)
         d, _ = self._games.segment(PLIES, lambda p, rows, legal: self._q.greedy(rows, legal, stray), generator(self.seed, self.done))
-        self._scale = self._scale or float(np.abs(d.score[d.then == OVER]).max(initial=1e-9))
-        self._replay.add(transitions(d, self.seat, self._size, self._scale)[1])
+        self._replay.add(transitions(self._unit.of(d), self.seat, self._size)[1])
         self._q.pace(s.rate * max(SLOWEST, 1.0 - self.done / s.iterations))
         for _ in range(s.steps if self._replay.held else 0):
             self._q.step(self._replay.draw(self._drawn, rng))
@@ -124,9 +124,8 @@ def respond(
     game: Game, agent: Agent, s: ResponseSettings, seed: int, recall: str | None = None, news: News = lambda share, words: None
 ) -> list[Response]:
     """Of each seat."""
-    if not game.encodings:
-        raise BadSetting(f"{game.string} has no encoding for networks, so nobody can learn to respond in it (Game.encodings)")
-    recall = recall or (PERFECT if PERFECT in game.encodings else list(game.encodings)[-1])
+    recall = recall or (list(game.encodings)[-1] if game.encodings and PERFECT not in game.encodings else PERFECT)
+    encoding_of(game, recall)
     kinds = ("dqn", "ppo") if s.responder == "both" else (s.responder,)
     found = []
     for seat in range(2):

@@ -23,6 +23,7 @@ from nebel.learn.nets import Settled, Values
 from nebel.learn.spread import Regrets, Spread, play_games
 from nebel.learn.tallies import Tallies, group
 from nebel.learn.traverse import Decisions, Reals, pass_back
+from nebel.learn.unit import Unit
 from nebel.learn.workers import Workers
 from nebel.policy.net import NetPolicy
 
@@ -56,7 +57,7 @@ class VrDeepDcfr:
         self._baseline = Baseline.of_both(game, recall, s.hidden, s.rate, seed + 2)
         self._average = Settled.of(game, recall, s.average_hidden, s.rate, seed + 3)
         self._tallies = Tallies(s.room, self.games.size, game.actions)
-        self.iterations, self.metrics, self._scale = 0, dict[str, float](), game.most if np.isfinite(game.most) else 0.0
+        self.iterations, self.metrics, self._unit = 0, dict[str, float](), Unit(game)
 
     def prepare(self) -> None:
         """Compile, or load what was compiled."""
@@ -69,9 +70,7 @@ class VrDeepDcfr:
         for player in (0, 1):
             start = time.perf_counter()
             mind = Regrets(self._regrets if self.iterations else None)
-            d = self.games.run(s.traversals, mind, 2 * self.iterations + player, player, s.explore)
-            self._scale = self._scale or float(np.abs(d.score).max())
-            d = d._replace(score=d.score / self._scale)
+            d = self._unit.of(self.games.run(s.traversals, mind, 2 * self.iterations + player, player, s.explore))
             gains = self._gains(d, player)
             sampling += time.perf_counter() - start
             nodes += len(d.move)
@@ -117,7 +116,7 @@ class VrDeepDcfr:
 
     def save(self) -> Arrays:
         parts = [self._regrets[0].save("regrets0."), self._regrets[1].save("regrets1."), self._baseline.save("baseline.")]
-        held: Arrays = {"scale": np.array([self._scale]), **self._average.save("average."), **self._tallies.save("tallies.")}
+        held: Arrays = {**self._unit.save(), **self._average.save("average."), **self._tallies.save("tallies.")}
         for part in parts:
             held |= part
         return held
@@ -128,4 +127,5 @@ class VrDeepDcfr:
         self._baseline.restore(arrays, "baseline.")
         self._average.restore(arrays, "average.")
         self._tallies.restore(arrays, "tallies.")
-        self._scale, self.iterations = float(arrays["scale"][0]), iterations
+        self._unit.restore(arrays)
+        self.iterations = iterations

@@ -109,8 +109,8 @@ def encoding_of(game: BaseGame, recall: str) -> Encoding:
     """How a game puts what players know into numbers; a clear refusal where it does not."""
     known = game.encodings if isinstance(game, Game) else {}
     if recall not in known:
-        has = f"it has some for {', '.join(known)}" if known else "it has none"
-        raise BadSetting(f"{game.string} has no encoding for networks of what players of {recall} recall know: {has} (Game.encodings)")
+        has = f"it has some for {', '.join(known)}" if known else "it has none; give it Game.encodings, or nebel.keeping_diaries"
+        raise BadSetting(f"{game.string} has no encoding for networks of what players of {recall} recall know: {has}")
     return known[recall]
 
 

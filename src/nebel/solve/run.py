@@ -108,7 +108,10 @@ class Folder:
         if not self._state.exists():
             return 0.0
         arrays, header = read_arrays(self._state, "checkpoint")
-        solver.restore(arrays, header["iterations"])
+        try:
+            solver.restore(arrays, header["iterations"])
+        except KeyError as missing:
+            raise BadFile(f"the run in {self.path} was begun by another version: {missing} is not there; start a new one") from None
         metrics = self.path / "metrics.jsonl"
         if metrics.exists():  # what was written after the checkpoint will be written again
             lines = [line for line in metrics.read_text().splitlines() if _iterations_of(line) <= header["iterations"]]
