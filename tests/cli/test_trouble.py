@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -13,7 +14,9 @@ from typing import Any
 import pytest
 
 from nebel.cli import main
+from nebel.core.errors import LostWorker
 from nebel.learn.nfsp import Nfsp
+from nebel.learn.workers import hire
 
 LEARN = ["learn", "kuhn", "--with", "nfsp", "--boards", "32", "--plies", "8", "--hidden", "16", "--checkpoint-every", "0.001"]
 CLOCKS = ("seconds", "nodes_per_second", "sampling_share")
@@ -68,6 +71,20 @@ def test_trouble_is_one_line_and_harms_no_checkpoint(
     assert said in told
     assert "Traceback" not in told
     assert (folder / "checkpoint" / "state.safetensors").read_bytes() == before
+
+
+def test_a_worker_that_ends_is_a_clear_error() -> None:
+    crew = hire("2")
+    with pytest.raises(LostWorker, match="--resume goes on"):
+        crew.map(os._exit, [9, 9])
+    crew.close()
+
+
+def test_a_run_of_another_version_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert main([*LEARN, "--iterations", "2", "--run", str(tmp_path / "run")]) == 0
+    monkeypatch.setattr(Nfsp, "restore", lambda self, arrays, iterations: arrays["what.came.later"])
+    assert main(["learn", "--resume", str(tmp_path / "run"), "--iterations", "4"]) == 2
+    assert "was begun by another version: 'what.came.later' is not there; start a new one" in capsys.readouterr().err
 
 
 def test_other_errors_are_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,5 +29,9 @@ class BadSetting(Problem):
     """A setting outside its range, or one that does not go with the others."""
 
 
+class LostWorker(Problem):
+    """A process that was to help has ended before its work was done."""
+
+
 class UnknownInformationState(Problem):
     """A policy was asked about an information state it has no answer for."""

@@ -6,12 +6,14 @@ import multiprocessing
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from typing import Any, Protocol, TypeVar
 
-from nebel.core.errors import BadSetting
+from nebel.core.errors import BadSetting, LostWorker
 
 T = TypeVar("T")
 R = TypeVar("R")
+LOST = "a worker has ended before its work was done (killed, or out of memory); the last checkpoint of a run is as it was: --resume goes on"
 
 
 class Workers(Protocol):
@@ -42,7 +44,10 @@ class Processes:
         self.count, self._pool = count, ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _quiet)
 
     def map(self, work: Callable[[T], R], tasks: Sequence[T]) -> list[R]:
-        return list(self._pool.map(work, tasks))
+        try:
+            return list(self._pool.map(work, tasks))
+        except BrokenProcessPool:
+            raise LostWorker(LOST) from None
 
     def close(self) -> None:
         self._pool.shutdown(cancel_futures=True)
@@ -71,7 +76,10 @@ class Ray:
 
     def map(self, work: Callable[[T], R], tasks: Sequence[T]) -> list[R]:
         remote = self._ray.remote(num_cpus=1)(work)
-        found: list[R] = self._ray.get([remote.remote(task) for task in tasks])
+        try:
+            found: list[R] = self._ray.get([remote.remote(task) for task in tasks])
+        except (self._ray.exceptions.WorkerCrashedError, self._ray.exceptions.OutOfMemoryError, self._ray.exceptions.NodeDiedError):
+            raise LostWorker(LOST) from None
         return found
 
     def close(self) -> None:
