@@ -155,7 +155,7 @@ def learned(study: Any, published: dict[str, Any]) -> Section:
             if variant in solved:
                 curve = judged[method, variant].curve
                 lost = [f"{curve[k].exploitability:.3f}" for k in (0, len(curve) // 2 - 1, -1)]
-                exact = [str(solved[variant].limit), f"{solved[variant].verdict.value:+.4f}", *lost]
+                exact = [str(solved[variant].limit), f"{solved[variant].verdict.value:+z.4f}", *lost]
             else:
                 exact = ["-"] * 5
             rows.append((
