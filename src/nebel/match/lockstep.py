@@ -106,7 +106,7 @@ def boards(game: Game, count: int) -> Boards:
 
 @lru_cache(maxsize=32)
 def player(game: Game, recalls: tuple[str, str], bots: tuple[str, str], nets: tuple[bool, bool]) -> Any:
-    """A kernel in which policies of these recalls, or the game's bots of these names, play in seats 0 and 1."""
+    """A kernel in which two agents play: policies of these recalls, or the game's bots of these names, in either order of seats."""
     start, turn, moves, play, score, odds = game.rules
     perfect0, look0, mean0, own0 = Eyes.of(game, recalls[0])
     perfect1, look1, mean1, own1 = Eyes.of(game, recalls[1])
@@ -134,22 +134,22 @@ def player(game: Game, recalls: tuple[str, str], bots: tuple[str, str], nets: tu
         return b.legal[c]
 
     @rule
-    def by_table(b: Boards, j: int, p: int, n: int, table: Shares, manner: int, u: float, unknown: Any) -> int:
+    def by_table(b: Boards, j: int, p: int, a: int, n: int, table: Shares, manner: int, u: float, unknown: Any) -> int:
         key = b.memory[j, p]
-        if p == 0 and not perfect0:
-            key = np.int64(look0(b.state[j], 0))
-        if p == 1 and not perfect1:
-            key = np.int64(look1(b.state[j], 1))
+        if a == 0 and not perfect0:
+            key = np.int64(look0(b.state[j], p))
+        if a == 1 and not perfect1:
+            key = np.int64(look1(b.state[j], p))
         at = find(table.keys, key)
         if at < 0:
             unknown[p] += 1
             return NOTHING if manner == STRICT else b.legal[pick_even(n, u)]
         place = table.first[at]
         known = table.first[at + 1] - place
-        if (own0 if p == 0 else own1) and known != n:
+        if (own0 if a == 0 else own1) and known != n:
             return NOTHING
         move = table.move[place + pick_share(table.share, place, known, u)]
-        return mean0(b.state[j], move) if p == 0 else mean1(b.state[j], move)
+        return mean0(b.state[j], move) if a == 0 else mean1(b.state[j], move)
 
     @rule
     def by_net(b: Boards, n: int, logits: Any, u: float) -> int:
@@ -165,16 +165,16 @@ def player(game: Game, recalls: tuple[str, str], bots: tuple[str, str], nets: tu
         return b.legal[pick_share(b.odds, 0, n, u)]
 
     @rule
-    def ask(b: Boards, j: int, p: int, asks: Any, waiting: Any) -> None:
+    def ask(b: Boards, j: int, p: int, a: int, asks: Any, waiting: Any) -> None:
         """Write down what a network must know; its answer is waited for."""
-        b.row[j], b.luck[j] = waiting[p], uniform(b.rngs[j, p])
-        row = asks[p][waiting[p]]
+        b.row[j], b.luck[j] = waiting[a], uniform(b.rngs[j, p])
+        row = asks[a][waiting[a]]
         row[:] = 0.0
-        if p == 0:
-            encode0(b.state[j], 0, row)
+        if a == 0:
+            encode0(b.state[j], p, row)
         else:
-            encode1(b.state[j], 1, row)
-        waiting[p] += 1
+            encode1(b.state[j], p, row)
+        waiting[a] += 1
 
     @rule
     def make(b: Boards, j: int, p: int, move: int) -> None:
@@ -189,12 +189,12 @@ def player(game: Game, recalls: tuple[str, str], bots: tuple[str, str], nets: tu
 
     @kernel
     def run(
-        b: Boards, tables: Any, manner: Any, depths: Any, luck: int, todo: Any, scores: Any, unknown: Any, said: Any, asks: Any,
+        b: Boards, swap: int, tables: Any, manner: Any, depths: Any, luck: int, todo: Any, scores: Any, unknown: Any, said: Any, asks: Any,
         waiting: Any,
     ) -> int:  # fmt: skip
         """Play deals todo[0] .. todo[1]-1, until they are over or every board waits for a network; returns a deal that cannot be played.
 
-        waiting: how many rows of `asks`, by seat, are to be answered in `said`.
+        swap: 0 if the first agent has the first seat, else 1; waiting: how many rows of `asks`, by agent, are to be answered in `said`.
         """
         waiting[0] = waiting[1] = 0
         for j in range(b.number.size):
@@ -210,21 +210,21 @@ def player(game: Game, recalls: tuple[str, str], bots: tuple[str, str], nets: tu
                     b.number[j] = NOTHING
                     continue
                 n = moves(b.state[j], b.legal)
-                move = NOTHING
+                move, a = NOTHING, p ^ swap
                 if p == CHANCE:
                     move = deal(b, j, n)
-                elif manner[p] == EVEN:
+                elif manner[a] == EVEN:
                     move = b.legal[pick_even(n, uniform(b.rngs[j, p]))]
-                elif manner[p] == BOT:
+                elif manner[a] == BOT:
                     u = uniform(b.rngs[j, p])
-                    move = choose0(b.state[j], u, depths[0]) if p == 0 else choose1(b.state[j], u, depths[1])
-                elif manner[p] != NET:
-                    move = by_table(b, j, p, n, tables[p], manner[p], uniform(b.rngs[j, p]), unknown)
+                    move = choose0(b.state[j], u, depths[0]) if a == 0 else choose1(b.state[j], u, depths[1])
+                elif manner[a] != NET:
+                    move = by_table(b, j, p, a, n, tables[a], manner[a], uniform(b.rngs[j, p]), unknown)
                 elif b.row[j] == NOTHING:
-                    ask(b, j, p, asks, waiting)
+                    ask(b, j, p, a, asks, waiting)
                     break
                 else:
-                    move = by_net(b, n, said[p][b.row[j]], b.luck[j])
+                    move = by_net(b, n, said[a][b.row[j]], b.luck[j])
                     b.row[j] = NOTHING
                 if b.steps[j] == depth or not among(b.legal, n, move):
                     return b.number[j]
@@ -240,14 +240,16 @@ def compilable(agent: Agent) -> bool:
 
 def play_compiled(game: Game, seats: Seats, deals: int, seed: int, tick: Tick | None = None) -> Played:
     """Deals 0, 1, ... with policies or bots in both seats."""
-    nets = [agent.policy if isinstance(agent.policy, NetPolicy) else None for agent in seats]
     known = [agent.policy.recall for agent in seats if isinstance(agent.policy, (TablePolicy, NetPolicy))] or [PERFECT]
     # a uniform agent or a bot needs no recall: it goes along with the other's
-    recalls = known[0], known[-1]
-    run = player(game, recalls, (seats[0].bot, seats[1].bot), (nets[0] is not None, nets[1] is not None))
-    tables = (_table(seats[0].policy, 0), _table(seats[1].policy, 1))
-    manner = np.array([_manner(agent) for agent in seats], np.int64)
-    depths = np.array([agent.depth for agent in seats], np.int64)
+    kinds = [(recall, agent.bot, isinstance(agent.policy, NetPolicy)) for recall, agent in zip((known[0], known[-1]), seats, strict=True)]
+    swap = int(kinds[0] > kinds[1])  # one kernel serves both orders of seats
+    agents, (recalls, bots, asking) = (seats[swap], seats[1 - swap]), zip(*sorted(kinds), strict=True)
+    nets = [agent.policy if isinstance(agent.policy, NetPolicy) else None for agent in agents]
+    run = player(game, recalls, bots, asking)
+    tables = (_table(agents[0].policy, swap), _table(agents[1].policy, 1 - swap))
+    manner = np.array([_manner(agent) for agent in agents], np.int64)
+    depths = np.array([agent.depth for agent in agents], np.int64)
     lanes = LANES if any(nets) else 1
     sizes = [game.encodings[recall].size if net else 1 for recall, net in zip(recalls, nets, strict=True)]
     asks = tuple(np.zeros((lanes, size), np.float32) for size in sizes)
@@ -258,16 +260,16 @@ def play_compiled(game: Game, seats: Seats, deals: int, seed: int, tick: Tick | 
         todo[1] = max(todo[1], min(todo[0] + CHUNK, deals))
         before = _over(todo, under_way)
         with np.errstate(over="ignore"):
-            lost = int(run(under_way, tables, manner, depths, luck, todo, played.scores, played.unknown, said, asks, waiting))
+            lost = int(run(under_way, swap, tables, manner, depths, luck, todo, played.scores, played.unknown, said, asks, waiting))
         if lost != NOTHING:
             play_deal(game, seats, seed, lost)  # says in words what is wrong
             raise BadRules(f"{game.string}: deal {lost} of seed {seed} does not go by the game's depth or the policy's moves")
-        for p, net in enumerate(nets):
+        for a, net in enumerate(nets):
             if net:
                 began = perf_counter()
-                said[p][: waiting[p]] = net.logits(asks[p][: waiting[p]])
-                played.seconds[p] += perf_counter() - began
-                played.moves[p] += waiting[p]
+                said[a][: waiting[a]] = net.logits(asks[a][: waiting[a]])
+                played.seconds[a ^ swap] += perf_counter() - began
+                played.moves[a ^ swap] += waiting[a]
         if tick:
             tick(_over(todo, under_way) - before)
     return played
