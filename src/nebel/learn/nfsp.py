@@ -40,8 +40,10 @@ class NfspSettings(Settings):
                               " k + 1 (0: it does not)", low=0.0)  # fmt: skip
     hidden: str = setting("128-128", "the networks: sizes of hidden layers, such as conv:16-32/64-64, or a paper's: dark-hex-nfsp")
     steps: int = setting(4, "of gradient descent of each network, in an iteration", low=1)
-    batch: int = setting(256, "samples in a step", low=1)
-    rate: float = setting(3e-3, "of Adam, of best responses", low=1e-8, high=1.0)
+    batch: int = setting(1024, "samples in a step", low=1)
+    rate: float = setting(3e-3, "of Adam, of best responses, at the beginning", low=1e-8, high=1.0)
+    slowing: float = setting(1000.0, "this rate falls: after so many iterations by a factor of 1.4, after k times as many by the root of"
+                             " k + 1 (0: it does not)", low=0.0)  # fmt: skip
     average_rate: float = setting(1e-3, "of Adam, of averages", low=1e-8, high=1.0)
     follow: int = setting(30, "steps after which the network that best responses learn towards follows", low=1)
     replay: int = setting(30_000, "transitions that are remembered", low=1)
@@ -101,8 +103,10 @@ class Nfsp:
 
     def _mind(self) -> Anticipating:
         s = self.settings
-        stray = s.stray * ((1.0 + self.iterations / s.settling) ** -0.5 if s.settling else 1.0)
-        return Anticipating(self._average, self._best, s.anticipate, stray, self.seed)
+        return Anticipating(self._average, self._best, s.anticipate, s.stray * self._fallen(s.settling), self.seed)
+
+    def _fallen(self, pace: float) -> float:
+        return (1.0 + self.iterations / pace) ** -0.5 if pace else 1.0
 
     def iterate(self) -> None:
         s, begun = self.settings, time.perf_counter()
@@ -112,6 +116,7 @@ class Nfsp:
         played = time.perf_counter()
         losses = []
         for p in range(2):
+            self._best[p].pace(s.rate * self._fallen(s.slowing))
             _, made = transitions(d, p, self.games.size)
             self._replay[p].add(made)
             losses += [self._best[p].step(self._replay[p].draw(s.batch, rng)) for _ in range(s.steps) if self._replay[p].held]
