@@ -20,6 +20,10 @@ from nebel.policy.net import encoding_of
 
 NO_STATE = -1
 """After the end."""
+MOST = 64
+"""Times as many transitions as information states, at most, that are drawn for a step."""
+FAINT = 1e-12
+"""What has faded counts so much still: never nothing."""
 
 
 class Transitions(NamedTuple):
@@ -59,37 +63,58 @@ def transitions(d: Decisions, player: int, size: int) -> tuple[Longs, Transition
 
 class Gathered(Ring[Transitions]):
     """All that was ever met, as long as there is room: what is the same again counts more often, and rewards are means. For players whose
-    opponents stay as they are: what follows a move then stays as likely as it was."""
+    opponents stay as they are, so that what follows a move stays as likely as it was; or change slowly, where what was met fades."""
 
     def __init__(self, blank: Transitions) -> None:
         super().__init__(blank)
         self._at: dict[int, int] = {}
-        self._names = np.zeros(self.room, np.int64)
+        self._names, self._drawn = np.zeros(self.room, np.int64), 0
 
-    def add(self, new: Transitions) -> None:
-        names = fold_all(fold_all(new.key, new.move), new.next)
+    def add(self, new: Transitions, kept: float = 1.0) -> None:
+        """What was met before counts so much of what it did."""
+        if not len(new.key):
+            return
+        held, names = self._kept, fold_all(fold_all(new.key, new.move), new.next)
+        if kept < 1.0:
+            held.weight[: self.held] = np.maximum(held.weight[: self.held] * kept, FAINT)
         found, first, group = np.unique(names, return_index=True, return_inverse=True)
         weight = np.bincount(group, new.weight)
         reward = np.bincount(group, new.weight * new.reward) / weight
         at = np.array([self._at.get(name, -1) for name in found.tolist()], np.int64)
         here, new_ones = np.flatnonzero(at >= 0), np.flatnonzero(at < 0)[-self.room :]
-        kept, places = self._kept, at[here]
-        total = kept.weight[places] + weight[here]
-        kept.reward[places] += (reward[here] - kept.reward[places]) * weight[here] / total
-        kept.weight[places] = total
+        places = at[here]
+        total = held.weight[places] + weight[here]
+        held.reward[places] += (reward[here] - held.reward[places]) * weight[here] / total
+        held.weight[places] = total
         places = (self.seen + np.arange(len(new_ones))) % self.room
         for place, name in zip(places.tolist(), found[new_ones].tolist(), strict=True):
             self._at.pop(int(self._names[place]), None)
             self._at[name] = place
         self._names[places] = found[new_ones]
         self.put(new, first[new_ones], places)
-        kept.reward[places], kept.weight[places] = reward[new_ones], weight[new_ones]
+        held.reward[places], held.weight[places] = reward[new_ones], weight[new_ones]
         self.seen += len(new_ones)
         self.held = min(self.room, self.seen)
 
     def draw(self, count: int, rng: np.random.Generator) -> Transitions:
-        """So many, each as likely as any other, or all if there are no more."""
-        return self.all() if self.held <= count else super().draw(count, rng)
+        """As many as come to about so many information states, each as likely as any other, or all if there are no more. Where there are
+        few information states these are many transitions, and noise cancels."""
+        drawn = max(self._drawn, count)
+        found = self.all() if self.held <= drawn else super().draw(drawn, rng)
+        states = len(np.unique(found.key))
+        if states < count // 2 and drawn < self.held:
+            self._drawn = min(2 * drawn, MOST * count)
+        elif states > count:
+            self._drawn = drawn // 2
+        return found
+
+    def save(self, name: str = "") -> Arrays:
+        return super().save(name) | {f"{name}names": self._names[: self.held], f"{name}drawn": np.array([self._drawn])}
+
+    def restore(self, arrays: Arrays, name: str = "") -> None:
+        super().restore(arrays, name)
+        self._names[: self.held], self._drawn = arrays[f"{name}names"], int(arrays[f"{name}drawn"][0])
+        self._at = {each: i for i, each in enumerate(self._names[: self.held].tolist())}
 
 
 class Q:
@@ -99,7 +124,6 @@ class Q:
         encoding = encoding_of(game, recall)
         made = (encoding.size, read_shape(shape), game.actions + 1, rate, seed, encoding.board)
         self._net, self._target, self.follow, self.steps = Net(*made), Net(*made), follow, 0
-        self.states = 0  # that the last step was about
 
     def __call__(self, rows: Floats) -> Floats:
         found: Floats = _duel(torch.from_numpy(self._net(rows))).numpy()
@@ -134,11 +158,10 @@ class Q:
         shape, cell = (len(first), t.legal.shape[1]), state * t.legal.shape[1] + t.move
         count = np.bincount(cell, t.weight, shape[0] * shape[1])
         total = np.bincount(cell, t.weight * (t.reward + worth[place]), shape[0] * shape[1])
-        means, counts = total / np.maximum(count, 1.0), count / count.sum()
+        means, counts = total / np.where(count > 0.0, count, 1.0), count / count.sum()
         wanted, weight = (torch.from_numpy(x.astype(np.float32)).view(shape) for x in (means, counts))
         said = _duel(self._net.net(torch.from_numpy(t.rows[first])))
         loss = self._net.descend(torch.sum(weight * (said - wanted) ** 2), 10.0)
-        self.states = len(first)
         self.steps += 1
         if self.steps % self.follow == 0:
             self._target.follow(self._net, 0.0)

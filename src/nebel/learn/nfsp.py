@@ -17,12 +17,12 @@ import numpy as np
 from nebel.core.game import Game
 from nebel.core.rng import fold_all
 from nebel.core.settings import Settings, setting
-from nebel.learn.dqn import Q, Transitions, transitions
+from nebel.learn.dqn import Gathered, Q, Transitions, transitions
 from nebel.learn.memory import Arrays, Experience, Ring, Weighted
 from nebel.learn.nets import Dense, Settled, shares_of_logits
 from nebel.learn.spread import Plain, Spread, play_on
 from nebel.learn.tallies import Means
-from nebel.learn.traverse import Floats, Reals, Traverser
+from nebel.learn.traverse import Decisions, Floats, Reals, Traverser
 from nebel.learn.unit import Unit
 from nebel.learn.workers import Workers
 from nebel.policy.net import NetPolicy
@@ -32,54 +32,80 @@ from nebel.policy.net import NetPolicy
 class NfspSettings(Settings):
     """How games are played, and how both networks learn."""
 
-    boards: int = setting(128, "games that go on side by side", low=1)
+    boards: int = setting(512, "games that go on side by side", low=1)
     plies: int = setting(16, "decisions on each of them, in an iteration", low=1)
-    anticipate: float = setting(0.1, "eta: how often a player plays its best response in a game", low=0.0, high=1.0)
-    stray: float = setting(0.06, "how often the best response moves at random, at the beginning", low=0.0, high=1.0)
-    settling: float = setting(1000.0, "it strays less: after so many iterations by a factor of 1.4, after k times as many by the root of"
-                              " k + 1 (0: it does not)", low=0.0)  # fmt: skip
+    anticipate: float = setting(0.4, "eta: how often a player plays its best response in a game", low=0.0, high=1.0)
+    exploring: str = setting("apart", "in each game one player explores, and it alone learns to respond (apart); or best responses move at"
+                             " random now and then, and everybody learns from every game, as in the papers (along)",
+                             choices=("apart", "along"))  # fmt: skip
+    stray: float = setting(0.6, "how often an explorer moves at random, at most: in each game a share of it is drawn (apart); or how often"
+                           " best responses do (along)", low=0.0, high=1.0)  # fmt: skip
+    settling: float = setting(0.0, "it strays less: after so many iterations by a factor of 1.4, after k times as many by the root of k + 1"
+                              " (0: it does not)", low=0.0)  # fmt: skip
     hidden: str = setting("128-128", "the networks: sizes of hidden layers, such as conv:16-32/64-64, or a paper's: dark-hex-nfsp")
     steps: int = setting(4, "of gradient descent of each network, in an iteration", low=1)
-    batch: int = setting(1024, "samples in a step", low=1)
+    batch: int = setting(1024, "information states in a step, or samples", low=1)
     rate: float = setting(3e-3, "of Adam, of best responses, at the beginning", low=1e-8, high=1.0)
     slowing: float = setting(1000.0, "this rate falls: after so many iterations by a factor of 1.4, after k times as many by the root of"
                              " k + 1 (0: it does not)", low=0.0)  # fmt: skip
     average_rate: float = setting(1e-3, "of Adam, of averages", low=1e-8, high=1.0)
     follow: int = setting(30, "steps after which the network that best responses learn towards follows", low=1)
-    replay: int = setting(30_000, "transitions that are remembered", low=1)
-    memory: str = setting("sums", "what best responses did is remembered as sums by information state (sums), or one by one (samples)",
+    memory: str = setting("sums", "what is the same is remembered as one, with its sums (sums), or everything one by one (samples)",
                           choices=("sums", "samples"))  # fmt: skip
+    replay: int = setting(60_000, "transitions that are remembered", low=1)
+    fading: float = setting(12.0, "iterations in which sums of transitions fade to a third, at the beginning; after 40 k iterations as many"
+                            " times the root of k + 1", low=1.0)  # fmt: skip
     late: float = setting(1.0, "what best responses did in iteration t counts t to this power in the average", low=0.0)
-    room: int = setting(500_000, "information states, or experiences, that are remembered", low=1)
+    room: int = setting(500_000, "information states, or experiences, of what best responses did that are remembered", low=1)
+
+
+SLOWER = 40
+"""Iterations after which sums fade more slowly."""
+HABIT, LESSON = 1, 2
+"""Notes of a decision: a best response that the average learns from; what the mover's best response learns from."""
 
 
 class Anticipating(Plain):
-    """In each game a player plays its best response, so often, or its average; the notes say by decision whether it was the former."""
+    """In each game a player plays its best response, so often, or its average. One of the two may explore besides, now by this and now by
+    that, with moves at random between; of the other this is hidden, and what it meets there is not what it would meet."""
 
-    def __init__(self, average: Dense, best: list[Q], anticipate: float, stray: float, seed: int) -> None:
-        self.average, self.best, self.anticipate, self.stray, self.seed = average, best, anticipate, stray, seed
+    def __init__(self, average: Dense, best: list[Q], exploring: str, anticipate: float, stray: float, seed: int) -> None:
+        self.average, self.best, self.apart, self.seed = average, best, exploring == "apart", seed
+        self.anticipate, self.stray = anticipate, stray
 
     def sit(self, games: Traverser) -> None:
-        self._games, self._responded = games, np.zeros(0, np.bool_)
+        self._games, self._noted = games, np.zeros(0, np.int8)
 
     def notes(self, decisions: int) -> Any:
-        return self._responded[:decisions]
+        return self._noted[:decisions]
 
-    def _responds(self, player: int) -> Any:
-        """By board that is asked about: the same in the whole game."""
+    def _luck(self, use: int) -> Any:
+        """Between 0 and 1, by board that is asked about: the same in the whole game."""
         asked = self._games.asked
-        luck = fold_all(self._games.tables.games[asked], 2 * asked + player + (self.seed << 32))
-        return (luck >> 11 & 0xFFFFFFFF) / 2.0**32 < self.anticipate
+        luck = fold_all(self._games.tables.games[asked], 4 * asked + use + (self.seed << 32))
+        return (luck >> 11 & 0xFFFFFFFF) / 2.0**32
 
     def __call__(self, player: int, rows: Floats, legal: Any) -> Reals:
-        responds = self._responds(player)
-        wanted = self._games.at + self._games.boards - len(self._responded)
-        self._responded = np.concatenate([self._responded, np.zeros(max(0, wanted), np.bool_)])
-        self._responded[self._games.at + self._games.asked] = responds
-        shares = shares_of_logits(self.average(rows), legal)
+        draw = self._luck(player)
+        if self.apart:
+            explores = (self._luck(2) < 0.5) == (player == 0)
+            responds = draw < np.where(explores, 0.5, self.anticipate)
+            stray, notes = self.stray * self._luck(3) * explores, np.where(explores, LESSON, HABIT * responds)
+        else:
+            responds = draw < self.anticipate
+            stray, notes = self.stray * responds, LESSON + HABIT * responds
+        self._note(notes)
+        shares = np.zeros(legal.shape)
         if responds.any():
-            shares[responds] = self.best[player].greedy(rows[responds], legal[responds], self.stray)
-        return shares
+            shares[responds] = self.best[player].greedy(rows[responds], legal[responds])
+        if not responds.all():
+            shares[~responds] = shares_of_logits(self.average(rows[~responds]), legal[~responds])
+        return (1.0 - stray)[:, None] * shares + (stray / legal.sum(axis=1))[:, None] * legal
+
+    def _note(self, notes: Any) -> None:
+        wanted = self._games.at + self._games.boards - len(self._noted)
+        self._noted = np.concatenate([self._noted, np.zeros(max(0, wanted), np.int8)])
+        self._noted[self._games.at + self._games.asked] = notes
 
 
 class Nfsp:
@@ -91,9 +117,10 @@ class Nfsp:
         size = self.games.size
         self._best = [Q(game, recall, s.hidden, s.rate, seed + p, s.follow) for p in range(2)]
         self._average = Settled.of(game, recall, s.hidden, s.average_rate, seed + 2)
-        self._replay = [Ring(Transitions.blank(s.replay, size, game.actions)) for _ in range(2)]
+        sums = s.memory == "sums"
+        self._replay = [(Gathered if sums else Ring)(Transitions.blank(s.replay, size, game.actions)) for _ in range(2)]
         habits = Experience.blank(s.room, size, game.actions)
-        self._habits: Any = Means(habits) if s.memory == "sums" else Weighted(habits)
+        self._habits: Any = Means(habits) if sums else Weighted(habits)
         self.iterations, self.metrics = 0, dict[str, float]()
         self._unit = Unit(game)
 
@@ -103,7 +130,7 @@ class Nfsp:
 
     def _mind(self) -> Anticipating:
         s = self.settings
-        return Anticipating(self._average, self._best, s.anticipate, s.stray * self._fallen(s.settling), self.seed)
+        return Anticipating(self._average, self._best, s.exploring, s.anticipate, s.stray * self._fallen(s.settling), self.seed)
 
     def _fallen(self, pace: float) -> float:
         return (1.0 + self.iterations / pace) ** -0.5 if pace else 1.0
@@ -114,24 +141,39 @@ class Nfsp:
         found = self.games.segment(s.boards, s.plies, self._mind(), self.iterations)
         d = self._unit.of(found.decisions)
         played = time.perf_counter()
-        losses = []
-        for p in range(2):
-            self._best[p].pace(s.rate * self._fallen(s.slowing))
-            _, made = transitions(d, p, self.games.size)
-            self._replay[p].add(made)
-            losses += [self._best[p].step(self._replay[p].draw(s.batch, rng)) for _ in range(s.steps) if self._replay[p].held]
-        best = np.flatnonzero(found.notes)
-        shares = np.zeros((len(best), self.game.actions), np.float32)
-        shares[np.arange(len(best)), d.share[best].argmax(axis=1)] = 1.0
-        late = np.full(len(best), s.late * np.log(self.iterations + 1))
-        self._habits.add(Experience(d.rows(best), shares, d.legal[best]), late, rng)
-        average = [self._average.step(self._habits.draw(s.batch, rng)) for _ in range(s.steps) if self._habits.held]
+        losses = [self._respond(d, p, found.notes, rng) for p in range(2)]
+        average = self._learn_habits(d, np.flatnonzero(found.notes & HABIT), rng)
         self.iterations += 1
         self.metrics = {
-            "loss": float(np.mean(losses or [0.0])), "average_loss": float(np.mean(average or [0.0])), "remembered": self._habits.held,
+            "loss": float(np.mean(losses)), "average_loss": average, "remembered": self._habits.held,
             "decisions": self.iterations * s.boards * s.plies, "nodes_per_second": len(d.move) / (played - begun),
             "sampling_share": (played - begun) / (time.perf_counter() - begun),
         }  # fmt: skip
+
+    def _respond(self, d: Decisions, player: int, notes: Any, rng: np.random.Generator) -> float:
+        """A player's best response learns from its transitions. Those of before fade: the other player changes, more slowly with time."""
+        s, replay = self.settings, self._replay[player]
+        self._best[player].pace(s.rate * self._fallen(s.slowing))
+        own, made = transitions(d, player, self.games.size)
+        new = Transitions(*(column[(notes[own] & LESSON) > 0] for column in made))
+        if isinstance(replay, Gathered):
+            replay.add(new, np.exp(-self._fallen(SLOWER) / s.fading))
+        else:
+            replay.add(new)
+        if not replay.held:
+            return 0.0
+        return float(np.mean([self._best[player].step(replay.draw(s.batch, rng)) for _ in range(s.steps)]))
+
+    def _learn_habits(self, d: Decisions, at: Any, rng: np.random.Generator) -> float:
+        """The average learns what best responses did, not what they did at random."""
+        s = self.settings
+        shares = np.zeros((len(at), self.game.actions), np.float32)
+        shares[np.arange(len(at)), d.share[at].argmax(axis=1)] = 1.0
+        late = np.full(len(at), s.late * np.log(self.iterations + 1))
+        self._habits.add(Experience(d.rows(at), shares, d.legal[at]), late, rng)
+        if not self._habits.held:
+            return 0.0
+        return float(np.mean([self._average.step(self._habits.draw(s.batch, rng)) for _ in range(s.steps)]))
 
     def policy(self, facts: dict[str, Any]) -> NetPolicy:
         return self._average.policy(self.game, self.recall, facts)

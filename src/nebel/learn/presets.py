@@ -52,7 +52,8 @@ PRESETS: dict[str, dict[str, Preset]] = {
     "nfsp": {
         "dark-hex": Preset(
             {"memory": "samples", "hidden": "dark-hex-nfsp", "replay": 200_000, "room": 2_000_000, "batch": 128, "anticipate": 0.1,
-             "late": 0.0, "boards": 256, "rate": 1e-3, "slowing": 0.0, "follow": 300}, THESIS,
+             "exploring": "along", "stray": 0.06, "settling": 1000.0, "late": 0.0, "boards": 256, "rate": 1e-3, "slowing": 0.0,
+             "follow": 300}, THESIS,
         ),
     },
     "mmd-ppo": {

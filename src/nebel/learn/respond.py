@@ -53,8 +53,6 @@ class ResponseSettings(Settings):
 
 
 PLIES, BATCH, REPLAY, FOLLOW = 16, 512, 200_000, 30
-MOST = 64
-"""Times BATCH: transitions of a step, as many as come to about BATCH information states. Where there are few of these, noise cancels."""
 NARROW, CHUNK = 0.01, 16_384
 """Half of an interval that is narrow enough, in the game's own utilities; and games that are measured at once."""
 News = Callable[[float, str], None]
@@ -84,7 +82,7 @@ class _Dqn:
         self._size = self._games.sizes[seat]
         self._q = Q(game, recall, s.hidden, s.rate, seed, FOLLOW)
         self._replay = Gathered(Transitions.blank(REPLAY, self._size, game.actions))
-        self._unit, self._drawn = Unit(game), BATCH
+        self._unit = Unit(game)
 
     def iterate(self) -> None:
         s, rng = self.s, np.random.default_rng([self.seed, self.done])
@@ -93,11 +91,7 @@ class _Dqn:
         self._replay.add(transitions(self._unit.of(d), self.seat, self._size)[1])
         self._q.pace(s.rate * max(SLOWEST, 1.0 - self.done / s.iterations))
         for _ in range(s.steps if self._replay.held else 0):
-            self._q.step(self._replay.draw(self._drawn, rng))
-            if self._q.states < BATCH // 2:
-                self._drawn = min(2 * self._drawn, MOST * BATCH)
-            elif self._q.states > BATCH:
-                self._drawn = max(self._drawn // 2, BATCH)
+            self._q.step(self._replay.draw(BATCH, rng))
         self.done += 1
 
     def snapshot(self) -> Strategy:
