@@ -12,6 +12,7 @@ from nebel.core.errors import BadRules
 from nebel.core.game import CHANCE, END, BaseGame, Game
 from nebel.core.recall import PERFECT, blank_memory, remember_move, remember_sight
 from nebel.core.rng import fold
+from nebel.core.rows import copy
 from nebel.core.rule import kernel, rule
 from nebel.core.tree import Ends, Nodes, Points, Size
 
@@ -214,7 +215,7 @@ def _unfolder(game: Game, recall: str) -> Any:
             if 4 * (minds + 4) > 2 * trie_mind.size:
                 trie_mind, trie_token, trie_child = rehash(trie_mind, trie_token, trie_child, 2 * trie_mind.size)
                 more = np.full(trie_mind.size, -1, np.int64)
-                more[: point_of.size] = point_of
+                copy(point_of, more)
                 point_of = more
             for p in range(2):
                 memory[d + 1, p], mind[d + 1, p], sequence[d + 1, p] = memory[d, p], mind[d, p], sequence[d, p]

@@ -11,6 +11,7 @@ from numpy import int64
 from nebel.core.errors import UnknownGame
 from nebel.core.game import CHANCE, END, Bot, Encoding, Game, Glance, Record, Rules, record
 from nebel.core.rng import fold
+from nebel.core.rows import copy
 from nebel.core.rule import rule
 from nebel.games.cheat_box import Box, putting
 from nebel.games.cheat_clues import BELIEVED, COUNT, HAND, KINDS, SHOWN, TOOK, clues
@@ -126,7 +127,7 @@ def cheat(
     @rule
     def odds(s: Record, out: Any) -> None:
         if not one_by_one:
-            out[: len(deal_odds)] = deal_odds
+            copy(deal_odds, out)
         elif s.by < 0:
             out[0] = out[1] = 0.5
         else:

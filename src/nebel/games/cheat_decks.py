@@ -89,7 +89,7 @@ def likeness(here: Box, there: Box) -> Likeness:
         t.hand[1 - player] = some(all_there - t.hand[player], theirs)
         t.last = t.pile = some(all_there - t.hand[0] - t.hand[1], claim)
         t.claim = claim
-        t.hp[:] = s.hp
+        t.hp[0], t.hp[1] = s.hp[0], s.hp[1]
         t.turns = s.turns
         t.turn = player
         t.by = s.by

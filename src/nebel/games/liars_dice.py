@@ -13,6 +13,7 @@ from numpy import int64
 from nebel.core.errors import UnknownGame
 from nebel.core.game import CHANCE, END, Clues, Encoding, Game, Record, Rules, openly, record
 from nebel.core.recall import PERFECT
+from nebel.core.rows import copy
 from nebel.core.rule import rule
 from nebel.games.table import cup, die, seats, table, words
 
@@ -61,7 +62,7 @@ def liars_dice(dice: int = 1, faces: int = 6) -> Game:
 
     @rule
     def odds(s: Record, out: Any) -> None:
-        out[:roll_count] = chances
+        copy(chances, out)
 
     @rule
     def play(s: Record, move: int, seen: Any) -> None:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nebel.core.rows import copy
 from nebel.core.rule import kernel, rule
 from nebel.geister.layers import Layers, Reals
 from nebel.geister.positions import LAST_RED, Groups, Positions
@@ -205,7 +206,7 @@ def respond(
                 most = max(most, high)
                 if low > most_low:
                     most_low = low
-                    best[:] = plan
+                    copy(plan, best)
             upper[at[g] + k] = most
             for i in range(w):
                 plans[plans_at[g] + k * w + i] = best[i]

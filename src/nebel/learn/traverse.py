@@ -19,6 +19,7 @@ from nebel.core.game import CHANCE, END, Game
 from nebel.core.recall import PERFECT, blank_memory, remember_move, remember_sight
 from nebel.core.regret import pick
 from nebel.core.rng import uniform
+from nebel.core.rows import copy
 from nebel.core.rule import kernel, rule
 from nebel.core.unfold import look_away
 from nebel.learn.memory import Arrays
@@ -104,13 +105,6 @@ class Steps(NamedTuple):
     begin: Any
     look: Any
     step: Any
-
-
-@rule
-def copy(row: Any, out: Any) -> None:
-    """What an assignment would do, too, which takes seconds to compile."""
-    for i in range(out.size):
-        out[i] = row[i]
 
 
 @rule

@@ -19,8 +19,6 @@ from nebel.solve.run import Budget, Job
 
 NETWORK, PRUNED, PERFECT = "NFSP-IR", "NFSP-IR-p", "NFSP-PR"
 RESPONDERS: dict[str, Any] = {"seeds": 3, "iterations": 150}
-SMALL_STEPS = {"batch": 256, "slowing": 0.0}
-"""Of NFSP: those that the published figures of this report were found with."""
 
 
 def learns(study: Study) -> bool:
@@ -57,7 +55,7 @@ def _learned(study: Study, name: str, game: Game, recall: str) -> NetPolicy:
 
     seconds = study.scale.network
     with study.terms.timed(f"{name} learns for {seconds:g} s"):
-        policy = learn(Job(game.string, "nfsp", recall, study.terms.seed, settings=SMALL_STEPS), Budget(seconds=seconds)).policy
+        policy = learn(Job(game.string, "nfsp", recall, study.terms.seed), Budget(seconds=seconds)).policy
     assert isinstance(policy, NetPolicy)
     return policy
 

@@ -199,7 +199,8 @@ def deep_sampler(walker: Walker, external: bool) -> Any:
                                     pool[k + n + i] += weight * reach[d, p] * sigma[d, i]
                                 if waiting == fresh.shape[0]:
                                     more = np.empty((2 * waiting, 2), np.int64)
-                                    more[:waiting] = fresh
+                                    for x in range(waiting):
+                                        more[x, 0], more[x, 1] = fresh[x, 0], fresh[x, 1]
                                     fresh = more
                                 fresh[waiting, 0], fresh[waiting, 1] = k, n
                                 waiting += 1
