@@ -6,7 +6,6 @@ import functools
 from typing import Any
 
 import numpy as np
-from numpy import int64
 
 from nebel.core.errors import BadRules
 from nebel.core.game import CHANCE, END, BaseGame, Game
@@ -115,132 +114,166 @@ def measure_rules(game: Game, limit: int) -> Size:
 
 
 @functools.lru_cache(maxsize=64)
-def _unfolder(game: Game, recall: str) -> Any:
+def _stepper(game: Game) -> Any:
     start, turn, moves, play, score, odds = game.rules
-    look = look_away if recall == PERFECT else game.glances[recall].look
-    glancing = recall != PERFECT
     depth, width = game.depth, game.width
 
     @kernel
-    def unfold(states: Any, nodes: Any, points: Any, last: Any, value: Any) -> Any:
-        node_turn, node_parent, node_option, node_odds, node_first, node_breadth, node_point, node_score = nodes
-        point_parent, point_first, point_key, point_glance, point_node, seq_move, point_visits = points
-        seen = np.zeros(2, np.int64)
-        legal = np.zeros((depth + 1, width), np.int64)
-        luck = np.zeros((depth + 1, width))
-        node = np.zeros(depth + 2, np.int64)
-        chosen = np.zeros(depth + 2, np.int64)
-        reach = np.ones(depth + 2)
-        memory = np.zeros((depth + 2, 2), np.int64)  # folded, as sampling solvers use it
-        mind = np.zeros((depth + 2, 2), np.int64)  # exact: a place in a trie of observations
-        sequence = np.zeros((depth + 2, 2), np.int64)
-        trie_mind, trie_token, trie_child = np.zeros(1024, np.int64), np.zeros(1024, np.int64), np.zeros(1024, np.int64)
-        point_of = np.full(1024, -1, np.int64)  # by place in the trie
-        minds, points_used, sequences, ends, used = 3, np.zeros(2, np.int64), np.ones(2, np.int64), 0, 1
-        memory[0, 0], memory[0, 1] = blank_memory(0), blank_memory(1)
-        mind[0, 0], mind[0, 1] = 1, 2
-        seq_move[0, 0] = seq_move[1, 0] = -1
-        node_parent[0], node_option[0], node_odds[0] = -1, -1, 1.0
-        d = 0
+    def lay_out(states: Any, nodes: Nodes, sights: Any) -> None:
+        """What can happen, and what players see of it; all but whose information states the decisions belong to."""
+        seen, legal, luck = np.zeros(2, np.int64), np.zeros(width, np.int64), np.zeros(width)
+        node, chosen = np.zeros(depth + 2, np.int64), np.zeros(depth + 2, np.int64)
+        nodes.parent[0], nodes.option[0], nodes.odds[0] = -1, -1, 1.0
+        d, used, entering = 0, 1, True
         start(states[0])
-        entering = True
         while d >= 0:
             here = node[d]
             if entering:
-                who = turn(states[d])
-                node_turn[here] = who
-                node_point[here] = -1
-                node_first[here] = used
-                node_breadth[here] = 0
-                node_score[here] = 0.0
+                who, chosen[d] = turn(states[d]), 0
+                nodes.turn[here], nodes.first[here], nodes.breadth[here], nodes.score[here] = who, used, 0, 0.0
                 if who == END:
-                    node_score[here] = score(states[d])
-                    last[0, ends], last[1, ends] = sequence[d, 0], sequence[d, 1]
-                    value[ends] = reach[d] * node_score[here]
-                    ends += 1
-                    d -= 1
-                    entering = False
-                    continue
-                n = moves(states[d], legal[d])
-                node_breadth[here] = n
-                chosen[d] = 0
-                for i in range(n):
-                    node_parent[used + i] = here
-                    node_option[used + i] = legal[d, i]
-                    node_odds[used + i] = 1.0
-                if who == CHANCE:
-                    odds(states[d], luck[d])
-                    for i in range(n):
-                        node_odds[used + i] = luck[d, i]
+                    nodes.score[here] = score(states[d])
                 else:
-                    point = point_of[mind[d, who]]
-                    if point < 0:
-                        point = points_used[who]
-                        points_used[who] += 1
-                        point_of[mind[d, who]] = point
-                        point_parent[who, point] = sequence[d, who]
-                        point_first[who, point] = sequences[who]
-                        point_key[who, point] = memory[d, who]
-                        point_glance[who, point] = look(states[d], who) if glancing else memory[d, who]
-                        point_node[who, point] = here
-                        point_visits[who, point] = 0
-                        for i in range(n):
-                            seq_move[who, sequences[who] + i] = legal[d, i]
-                        sequences[who] += n
-                        point_first[who, point + 1] = sequences[who]
-                    else:
-                        same = point_first[who, point + 1] - point_first[who, point] == n
-                        for i in range(n):
-                            same = same and seq_move[who, point_first[who, point] + i] == legal[d, i]
-                        if not same:
-                            return MOVES_DIFFER, here, int64(point_node[who, point]), 0, 0, 0, 0
-                        if glancing and look(states[d], who) != point_glance[who, point]:
-                            return GLANCE_DIFFERS, here, int64(point_node[who, point]), 0, 0, 0, 0
-                    point_visits[who, point] += 1
-                    node_point[here] = point
-                used += n
-            n = node_breadth[here]
-            i = chosen[d]
-            if i == n:
+                    n = moves(states[d], legal)
+                    if who == CHANCE:
+                        odds(states[d], luck)
+                    nodes.breadth[here] = n
+                    for i in range(n):
+                        nodes.parent[used + i], nodes.option[used + i] = here, legal[i]
+                        nodes.odds[used + i] = luck[i] if who == CHANCE else 1.0
+                    used += n
+            entering = chosen[d] < nodes.breadth[here]
+            if entering:
+                child = nodes.first[here] + chosen[d]
+                chosen[d] += 1
+                states[d + 1] = states[d]
+                seen[0] = seen[1] = 0
+                play(states[d + 1], nodes.option[child], seen)
+                sights[0, child], sights[1, child] = seen[0], seen[1]
+                d += 1
+                node[d] = child
+            else:
                 d -= 1
-                entering = False
+
+    return lay_out
+
+
+@kernel
+def _recall(depth: int, nodes: Nodes, sights: Any, points: Points, last: Any, value: Any) -> Any:
+    """Information states of perfect recall, and ends with their sequences; the same code for all games."""
+    node, chosen = np.zeros(depth + 2, np.int64), np.zeros(depth + 2, np.int64)
+    reach = np.ones(depth + 2)
+    memory = np.zeros((depth + 2, 2), np.int64)  # folded, as sampling solvers use it
+    mind = np.zeros((depth + 2, 2), np.int64)  # exact: a place in a trie of observations
+    sequence = np.zeros((depth + 2, 2), np.int64)
+    trie_mind, trie_token, trie_child = np.zeros(1024, np.int64), np.zeros(1024, np.int64), np.zeros(1024, np.int64)
+    point_of = np.full(1024, -1, np.int64)  # by place in the trie
+    minds, used, sequences, ends = 3, np.zeros(2, np.int64), np.ones(2, np.int64), 0
+    memory[0, 0], memory[0, 1] = blank_memory(0), blank_memory(1)
+    mind[0, 0], mind[0, 1] = 1, 2
+    points.move[0, 0] = points.move[1, 0] = -1
+    d, entering = 0, True
+    while d >= 0:
+        here = node[d]
+        who, first, n = nodes.turn[here], nodes.first[here], nodes.breadth[here]
+        if entering:
+            chosen[d] = 0
+            nodes.point[here] = -1
+            if who == END:
+                last[0, ends], last[1, ends] = sequence[d, 0], sequence[d, 1]
+                value[ends] = reach[d] * nodes.score[here]
+                ends += 1
+            elif who != CHANCE:
+                point = nodes.point[here] = point_of[mind[d, who]]
+                if point < 0:
+                    point = nodes.point[here] = point_of[mind[d, who]] = used[who]
+                    used[who] += 1
+                    points.parent[who, point], points.first[who, point] = sequence[d, who], sequences[who]
+                    points.key[who, point] = points.glance[who, point] = memory[d, who]
+                    points.node[who, point], points.visits[who, point] = here, 0
+                    for i in range(n):
+                        points.move[who, sequences[who] + i] = nodes.option[first + i]
+                    sequences[who] += n
+                    points.first[who, point + 1] = sequences[who]
+                else:
+                    same = points.first[who, point + 1] - points.first[who, point] == n
+                    for i in range(n):
+                        same = same and points.move[who, points.first[who, point] + i] == nodes.option[first + i]
+                    if not same:
+                        return MOVES_DIFFER, here, used[0], used[1], sequences[0], sequences[1]
+                points.visits[who, point] += 1
+        i = chosen[d]
+        entering = i < n
+        if not entering:
+            d -= 1
+            continue
+        chosen[d] += 1
+        child = first + i
+        node[d + 1] = child
+        reach[d + 1] = reach[d] * nodes.odds[child]
+        if 4 * (minds + 4) > 2 * trie_mind.size:
+            trie_mind, trie_token, trie_child = rehash(trie_mind, trie_token, trie_child, 2 * trie_mind.size)
+            more = np.full(trie_mind.size, -1, np.int64)
+            copy(point_of, more)
+            point_of = more
+        for p in range(2):
+            memory[d + 1, p], mind[d + 1, p], sequence[d + 1, p] = memory[d, p], mind[d, p], sequence[d, p]
+            if p == who:
+                memory[d + 1, p] = remember_move(memory[d, p], nodes.option[child])
+                sequence[d + 1, p] = points.first[p, nodes.point[here]] + i
+                token = 2 * nodes.option[child] + 1
+                j = find(trie_mind, trie_token, trie_child, mind[d + 1, p], token)
+                if trie_child[j] == 0:
+                    trie_mind[j], trie_token[j], trie_child[j] = mind[d + 1, p], token, minds
+                    minds += 1
+                mind[d + 1, p] = trie_child[j]
+            if sights[p, child] != 0:
+                memory[d + 1, p] = remember_sight(memory[d + 1, p], sights[p, child])
+                token = 2 * sights[p, child]
+                j = find(trie_mind, trie_token, trie_child, mind[d + 1, p], token)
+                if trie_child[j] == 0:
+                    trie_mind[j], trie_token[j], trie_child[j] = mind[d + 1, p], token, minds
+                    minds += 1
+                mind[d + 1, p] = trie_child[j]
+        d += 1
+    return FINE, 0, used[0], used[1], sequences[0], sequences[1]
+
+
+@functools.lru_cache(maxsize=64)
+def _glancer(game: Game, recall: str) -> Any:
+    start, _, _, play, _, _ = game.rules
+    look, depth = game.glances[recall].look, game.depth
+
+    @kernel
+    def glance(states: Any, nodes: Nodes, points: Points) -> int:
+        """By information state of perfect recall what is seen there; returns a history where something else is seen, or -1."""
+        seen = np.zeros(2, np.int64)
+        node, chosen = np.zeros(depth + 2, np.int64), np.zeros(depth + 2, np.int64)
+        d = 0
+        start(states[0])
+        while d >= 0:
+            here = node[d]
+            point = nodes.point[here]
+            if point >= 0 and chosen[d] == 0:
+                who = nodes.turn[here]
+                found = look(states[d], who)
+                if points.node[who, point] == here:
+                    points.glance[who, point] = found
+                elif points.glance[who, point] != found:
+                    return here
+            if chosen[d] == nodes.breadth[here]:
+                d -= 1
                 continue
-            who = node_turn[here]
+            child = nodes.first[here] + chosen[d]
             chosen[d] += 1
             states[d + 1] = states[d]
-            seen[:] = 0
-            play(states[d + 1], legal[d, i], seen)
-            node[d + 1] = node_first[here] + i
-            reach[d + 1] = reach[d] * node_odds[node[d + 1]]
-            if 4 * (minds + 4) > 2 * trie_mind.size:
-                trie_mind, trie_token, trie_child = rehash(trie_mind, trie_token, trie_child, 2 * trie_mind.size)
-                more = np.full(trie_mind.size, -1, np.int64)
-                copy(point_of, more)
-                point_of = more
-            for p in range(2):
-                memory[d + 1, p], mind[d + 1, p], sequence[d + 1, p] = memory[d, p], mind[d, p], sequence[d, p]
-                if p == who:
-                    memory[d + 1, p] = remember_move(memory[d, p], legal[d, i])
-                    sequence[d + 1, p] = point_first[p, node_point[here]] + i
-                    token = 2 * legal[d, i] + 1
-                    j = find(trie_mind, trie_token, trie_child, mind[d + 1, p], token)
-                    if trie_child[j] == 0:
-                        trie_mind[j], trie_token[j], trie_child[j] = mind[d + 1, p], token, minds
-                        minds += 1
-                    mind[d + 1, p] = trie_child[j]
-                if seen[p] != 0:
-                    memory[d + 1, p] = remember_sight(memory[d + 1, p], seen[p])
-                    token = 2 * seen[p]
-                    j = find(trie_mind, trie_token, trie_child, mind[d + 1, p], token)
-                    if trie_child[j] == 0:
-                        trie_mind[j], trie_token[j], trie_child[j] = mind[d + 1, p], token, minds
-                        minds += 1
-                    mind[d + 1, p] = trie_child[j]
+            seen[0] = seen[1] = 0
+            play(states[d + 1], nodes.option[child], seen)
             d += 1
-            entering = True
-        return FINE, node[0], int64(0), points_used[0], points_used[1], sequences[0], sequences[1]
+            node[d], chosen[d] = child, 0
+        return -1
 
-    return unfold
+    return glance
 
 
 def unfold_rules(game: Game, recall: str, size: Size) -> tuple[Nodes, tuple[Points, Points], Ends]:
@@ -266,11 +299,15 @@ def unfold_rules(game: Game, recall: str, size: Size) -> tuple[Nodes, tuple[Poin
     )
     points.first[:, 0] = 1
     last, value = np.empty((2, size.terminals), np.int32), np.empty(size.terminals)
+    sights, states = np.zeros((2, total), np.int64), game.blank(game.depth + 2)
     with np.errstate(over="ignore"):
-        report = _unfolder(game, recall)(game.blank(game.depth + 2), tuple(nodes), tuple(points), last, value)
-    fault, here, there, *counts = (int(x) for x in report)
+        _stepper(game)(states, nodes, sights)
+        fault, here, *counts = (int(x) for x in _recall(game.depth, nodes, sights, points, last, value))
+        if recall != PERFECT and fault == FINE:
+            here = int(_glancer(game, recall)(states, nodes, points))
+            fault = FINE if here < 0 else GLANCE_DIFFERS
     if fault != FINE:
-        raise BadRules(complaint(game, recall, nodes, fault, here, there))
+        raise BadRules(complaint(game, recall, nodes, fault, here, int(points.node[nodes.turn[here], nodes.point[here]])))
     return nodes, (_cut(points, 0, counts[0], counts[2]), _cut(points, 1, counts[1], counts[3])), Ends((last[0], last[1]), value)
 
 

@@ -2,8 +2,10 @@
 
 Heinrich, Silver. Deep Reinforcement Learning from Self-Play in Imperfect-Information Games. 2016
 
-For each game each player draws whether it plays its best response so far (`--anticipate`) or its average. Transitions of both teach the
-best response; what the best response did teaches the average.
+For each game each player draws whether it plays its best response so far (`--anticipate`) or its average; what the best response did
+teaches the average. Two things are not as in the paper, unless `--exploring along --memory samples` asks for that. A best response learns
+from games in which its player explores and the other does not, so that rare moves are tried, and nobody answers to moves at random. And
+transitions that are the same are one, with sums that fade (`dqn.Gathered`): less noise, for the same delay, than the newest have.
 """
 
 from __future__ import annotations
