@@ -29,6 +29,8 @@ SAMPLERS = (
     ExternalSampling(baseline=True),
     ChanceSampling(),
 )
+FEWER = {"leduc perfect": SAMPLERS[1:3], "dark_hex:2x2 perfect": SAMPLERS[1:3], "dark_hex:2x2 board": (SAMPLERS[0], *SAMPLERS[3:])}
+"""Each is compiled by itself: all on Kuhn poker, all on Dark Hex by one recall or the other."""
 
 
 def digest(*arrays: np.ndarray) -> str:
@@ -54,7 +56,7 @@ def main() -> None:
             if recall != "perfect":
                 policy = from_tree(tree, solver.strategies())
                 sums[f"{name} beliefs"] = repr([respond(game, policy, me) for me in range(2)] + [both_follow(game, policy)])
-            for settings in SAMPLERS if string != "leduc" else SAMPLERS[1:3]:
+            for settings in FEWER.get(name, SAMPLERS):
                 for walked in (tree, None):
                     sampled = Sampled(game, recall, walked, settings, seed=3, memory=1 << 22)
                     sampled.run(2 if settings.kind == "chance" else 20)
