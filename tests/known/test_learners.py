@@ -32,6 +32,7 @@ SMALL: dict[str, Any] = {"traversals": 300, "hidden": "32-32", "steps": 60, "ave
 SIDE_BY_SIDE: dict[str, Any] = {"boards": 128, "plies": 8, "hidden": "32-32", "rate": 3e-3}
 CALM: dict[str, Any] = {"magnet": 1.0, "mean": 0.98, "even": 0.1, "damp": 0.2, "settling": 20.0}
 CARDS: dict[str, Any] = {"even": 0.2, "settling": 5.0}
+AS_IN_PAPERS: dict[str, Any] = {"exploring": "along", "memory": "samples", "stray": 0.1, "settling": 100.0, "anticipate": 0.1}
 KINDS: dict[str, tuple[Any, Any, int, float]] = {  # learner, settings, iterations, exploitability of Kuhn that is reached
     "external": (DeepCfr, DeepCfrSettings(**SMALL), 12, 0.2),
     "external-nets": (DeepCfr, DeepCfrSettings(**SMALL, average="nets"), 12, 0.2),
@@ -40,6 +41,7 @@ KINDS: dict[str, tuple[Any, Any, int, float]] = {  # learner, settings, iteratio
     "paper": (DeepCfr, DeepCfrSettings(**SMALL, sampling="outcome", estimate="paper"), 15, 0.25),
     "dream": (Dream, DreamSettings(**SMALL, baseline_steps=60), 15, 0.2),
     "nfsp": (Nfsp, NfspSettings(**SIDE_BY_SIDE, replay=20_000, room=50_000), 200, 0.25),
+    "nfsp-papers": (Nfsp, NfspSettings(**SIDE_BY_SIDE, **AS_IN_PAPERS, replay=20_000, room=50_000), 200, 0.25),
     "mmd-closed": (Mirror, MmdPpoSettings(step="closed", games=150, hidden="32-32", critic="32-32", **CARDS, room=50), 60, 0.12),
     "mmd-ppo": (MmdPpo, MmdPpoSettings(**SIDE_BY_SIDE, critic="32-32", batch=1024, **CALM), 300, 0.25),
 }

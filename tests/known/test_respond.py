@@ -68,6 +68,42 @@ def test_what_is_met_again_counts_more_often_and_teaches_the_same() -> None:
     assert np.abs(one(rows)).max() > 0.01
 
 
+def test_what_fades_counts_less_and_teaches_what_its_means_are() -> None:
+    """As by hand: everything before counts a tenth of what it did, each time; however little counts, its mean is what is learned."""
+    rng = np.random.default_rng(4)
+    made = some_transitions(rng, 400)
+    gathered = Gathered(Transitions.blank(50, ENCODED.size, 2))
+    for part in range(0, 400, 100):
+        gathered.add(Transitions(*(column[part : part + 100] for column in made)), kept=0.1)
+    ages, held = 0.1 ** (3 - np.arange(400) // 100), gathered.all()
+    for key, move, after, weight, reward in zip(held.key, held.move, held.next, held.weight, held.reward, strict=True):
+        same = (made.key == key) & (made.move == move) & (made.next == after)
+        assert weight == pytest.approx(ages[same].sum(), rel=1e-5)
+        assert reward == pytest.approx(ages[same] @ made.reward[same] / ages[same].sum(), abs=1e-5)
+    q, ended = Q(in_rules(nebel.game("kuhn")), "perfect", "16", 0.02, 5, 3), Gathered(Transitions.blank(50, ENCODED.size, 2))
+    row = np.eye(1, ENCODED.size, dtype=np.float32)
+    one = np.ones(1, np.int64)
+    ended.add(Transitions(one, row, one, np.float32([0.7]), np.float32([1e-3]), one * NO_STATE, row, np.zeros((1, 2), bool)))
+    for _ in range(200):
+        q.step(ended.draw(10, rng))
+    assert q(row)[0, 1] == pytest.approx(0.7, abs=0.02)
+    gathered.add(Transitions(*(column[:0] for column in made)), kept=0.1)
+    assert gathered.all().weight.sum() == pytest.approx(held.weight.sum())  # where nothing is new nothing fades
+
+
+def test_transitions_are_kept_and_go_on() -> None:
+    one, two = (Gathered(Transitions.blank(9, ENCODED.size, 2)) for _ in range(2))
+    made = some_transitions(np.random.default_rng(6), 300)
+    for part in range(0, 200, 10):
+        one.add(Transitions(*(column[part : part + 10] for column in made)), kept=0.9)
+        one.draw(4, np.random.default_rng(part))
+    two.restore({name: array.copy() for name, array in one.save("some.").items()}, "some.")
+    for gathered in (one, two):
+        gathered.add(Transitions(*(column[200:] for column in made)), kept=0.9)
+    for a, b in zip(one.draw(4, np.random.default_rng(1)), two.draw(4, np.random.default_rng(1)), strict=True):
+        assert np.array_equal(a, b)
+
+
 def test_the_oldest_make_room() -> None:
     gathered, made = Gathered(Transitions.blank(7, ENCODED.size, 2)), some_transitions(np.random.default_rng(3), 300)
     for part in range(0, 300, 20):
