@@ -204,6 +204,8 @@ def test_what_plays_is_the_mean_of_the_last_weights() -> None:
         (["--with", "mmd-ppo", "--hidden", "64-x"], "128-64"),
         (["--with", "deep-cfr", "--sampling", "some"], "external, outcome"),
         (["--with", "nfsp", "--preset", "poker"], "no preset 'poker'"),
+        (["--with", "nfsp", "--memory", "samples", "--fading", "5"], "--fading belongs to --memory sums"),
+        (["--with", "nfsp", "--exploring", "both"], "--exploring"),
         (["--with", "mmd-ppo", "--step", "closed", "--clip", "0.5"], "--clip belongs to --step gradient"),
     ],
 )

@@ -28,7 +28,7 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument("--memory", type=float, metavar="GB", help="how much memory may be used (default: 4)")
     parser.add_argument("--pone", action="store_true", default=None, help="of classic Dark Hex: do not play out sure wins, only know them")
     add_places(parser, "policy", 10)
-    add_settings(parser, Budget, "when to stop (whichever comes first)")
+    add_settings(parser, Budget, "when to stop (whichever comes first; if no budget is given: 10 seconds, or exploitability 1e-6)")
     add_settings(parser, Curriculum, "from small games to large")
     method = method_named(method_in(words, "dcfr+"))
     add_settings(parser, METHODS[method], f"settings of {method}")

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from nebel.core.errors import BadSetting
 from nebel.core.game import Game
 from nebel.core.rng import fold_all
 from nebel.core.settings import Settings, setting
@@ -28,6 +29,9 @@ from nebel.learn.traverse import Decisions, Floats, Reals, Traverser
 from nebel.learn.unit import Unit
 from nebel.learn.workers import Workers
 from nebel.policy.net import NetPolicy
+
+FADING, SLOWER = 12.0, 40.0
+"""Iterations in which sums fade to a third at first, and after which more slowly."""
 
 
 @dataclass(frozen=True)
@@ -55,14 +59,17 @@ class NfspSettings(Settings):
     memory: str = setting("sums", "what is the same is remembered as one, with its sums (sums), or everything one by one (samples)",
                           choices=("sums", "samples"))  # fmt: skip
     replay: int = setting(60_000, "transitions that are remembered", low=1)
-    fading: float = setting(12.0, "iterations in which sums of transitions fade to a third, at the beginning; after 40 k iterations as many"
+    fading: float = setting(FADING, "iterations in which sums of transitions fade to a third, at the beginning; after 40 k as many"
                             " times the root of k + 1", low=1.0)  # fmt: skip
     late: float = setting(1.0, "what best responses did in iteration t counts t to this power in the average", low=0.0)
     room: int = setting(500_000, "information states, or experiences, of what best responses did that are remembered", low=1)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.memory == "samples" and self.fading != FADING:
+            raise BadSetting("--fading belongs to --memory sums, and the memory is of samples; leave one of them out")
 
-SLOWER = 40
-"""Iterations after which sums fade more slowly."""
+
 HABIT, LESSON = 1, 2
 """Notes of a decision: a best response that the average learns from; what the mover's best response learns from."""
 

@@ -39,7 +39,7 @@ class Budget(Settings):
     """When to stop: whichever comes first."""
 
     iterations: int | None = setting(None, "stop after this many iterations")
-    seconds: float | None = setting(None, "stop after this much solving time (if no budget is given: 10, or exploitability 1e-6)")
+    seconds: float | None = setting(None, "stop after this much time of solving or learning")
     until: float | None = setting(None, "stop when exploitability is at most this")
 
     def __post_init__(self) -> None:
