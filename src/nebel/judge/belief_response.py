@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from nebel.core.errors import TooLarge, UnknownInformationState
 from nebel.core.game import CHANCE, END, Game
 from nebel.core.rng import fold
+from nebel.core.rows import copy
 from nebel.core.rule import kernel
 from nebel.core.words import digest, words_of
 from nebel.judge.informed import Informed, hints_against, place, shares_at
@@ -54,11 +55,14 @@ def _gather(n: int, words: Any, p: Any, sight: Any) -> Any:
             p[where[slot]] += p[j]
             continue
         keys[slot], where[slot] = fold(key, sight[j]), used
-        words[used] = words[j]
+        copy(words[j], words[used])
         p[used], sight[used], mark[used] = p[j], sight[j], key
         used += 1
     order = np.argsort(sight[:used], kind="mergesort")
-    words[:used], p[:used], sight[:used], mark[:used] = words[:used][order], p[:used][order], sight[:used][order], mark[:used][order]
+    old_words, old_p, old_sight, old_mark = words[:used].copy(), p[:used].copy(), sight[:used].copy(), mark[:used].copy()
+    for j in range(used):
+        copy(old_words[order[j]], words[j])
+        p[j], sight[j], mark[j] = old_p[order[j]], old_sight[order[j]], old_mark[order[j]]
     begin, mass, name = np.zeros(used + 1, np.int64), np.zeros(used), np.zeros(used, np.int64)
     parts = 0
     for j in range(used):

@@ -275,7 +275,8 @@ def simulator(game: Game, playout: str, recall: str = PERFECT, common: bool = Fa
     @rule
     def confide(pool: Any, place: int, n: int, trust: float) -> None:
         """What was advised gets regrets, on the scale of what is learned there."""
-        pool[place : place + n] *= 1.0 + trust / FIRST_REGRET
+        for i in range(place, place + n):
+            pool[i] *= 1.0 + trust / FIRST_REGRET
         pool[place + KINDS * n + 1] = trust
 
     @rule
