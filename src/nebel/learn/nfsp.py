@@ -75,8 +75,8 @@ HABIT, LESSON = 1, 2
 
 
 class Anticipating(Plain):
-    """In each game a player plays its best response, so often, or its average. One of the two may explore besides, now by this and now by
-    that, with moves at random between; of the other this is hidden, and what it meets there is not what it would meet."""
+    """In each game a player plays its best response, so often, or its average. Where exploring is apart, one of the two explores: by
+    either, with moves at random between. To the other such a game is no lesson in how to respond."""
 
     def __init__(self, average: Dense, best: list[Q], exploring: str, anticipate: float, stray: float, seed: int) -> None:
         self.average, self.best, self.apart, self.seed = average, best, exploring == "apart", seed
