@@ -180,6 +180,7 @@ def test_networks_play_as_they_learned(shape: str) -> None:
             wanted = net.net(torch.from_numpy(asked)).numpy()
         assert net(asked) == pytest.approx(wanted, abs=2e-4)
         assert policy.logits(asked) == pytest.approx(wanted, abs=2e-4)
+    assert policy.logits(rows[:0]).shape == (0, game.actions)  # nobody is left to ask for
 
 
 def test_what_plays_is_the_mean_of_the_last_weights() -> None:

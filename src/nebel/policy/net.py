@@ -56,7 +56,7 @@ class Layer(NamedTuple):
                 np.maximum(made, 0.0, out=made)
             elif self.bend == "tanh":
                 np.tanh(made, out=made)
-        return made if self.pool == 1 else made.reshape(*made.shape[:-1], -1, self.pool).max(axis=-1)
+        return made if self.pool == 1 else made.reshape(*made.shape[:-1], made.shape[-1] // self.pool, self.pool).max(axis=-1)
 
 
 @dataclass(frozen=True, eq=False)
