@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import nebel
@@ -11,6 +12,7 @@ from nebel.core.conform import conform
 from nebel.core.errors import BadFile, BadSetting
 from nebel.core.template import new_game
 from nebel.core.tree import grow
+from nebel.policy.net import encode_side
 
 
 def test_the_template_is_kuhn_poker(tmp_path: Path) -> None:
@@ -21,6 +23,12 @@ def test_the_template_is_kuhn_poker(tmp_path: Path) -> None:
     assert conform(game).findings == []
     tree = grow(game)
     assert (tree.histories, tree.terminals, tree.information_states()) == (58, 30, [6, 6])
+
+
+def test_networks_learn_the_template(tmp_path: Path) -> None:
+    tree = grow(nebel.game(f"{new_game('pebbles', tmp_path)}:pebbles(cards=4)"))
+    for player, side in enumerate(tree.sides):
+        assert len(np.unique(encode_side(tree, player, "perfect"), axis=0)) == side.states
 
 
 def test_the_template_takes_more_cards(tmp_path: Path) -> None:

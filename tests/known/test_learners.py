@@ -215,6 +215,19 @@ def test_what_cannot_be_is_refused(words: list[str], reason: str, capsys: pytest
     assert reason in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("game", "recall", "reason"),
+    [
+        ("dark_hex:3x2", "perfect", "some for board, and with diary=true more"),
+        ("cheat:2", "general", "some for memoryless, hp-aware, and with diary=true more"),
+        ("geister:x2y3g2b0", "sideways", "it has: perfect, board"),
+    ],
+)
+def test_a_recall_that_is_asked_for_is_not_replaced(game: str, recall: str, reason: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["learn", game, "--with", "dream", "--recall", recall, "--iterations", "1"]) == 2
+    assert reason in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("method", sorted(LEARNERS))
 def test_every_method_has_presets_of_settings_that_it_takes(method: str) -> None:
     assert PRESETS[method]

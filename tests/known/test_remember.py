@@ -11,7 +11,7 @@ import pytest
 from nebel.cli import main
 from nebel.core.errors import BadRules, UnknownGame
 from nebel.core.registry import load
-from nebel.core.remember import keeping_diaries
+from nebel.core.remember import diaries_by_trial, keeping_diaries
 from nebel.core.tree import Tree, grow
 from nebel.judge.exact import judge
 from nebel.policy.net import encode_side
@@ -73,6 +73,37 @@ def test_any_game_can_be_told_to_networks(string: str, pages: int, tokens: int) 
     tree = grow(game, "perfect")
     rows = [encode_side(tree, player, "perfect") for player in range(2)]
     assert len(np.unique(np.concatenate(rows), axis=0)) == tree.sides[0].states + tree.sides[1].states
+
+
+@pytest.mark.parametrize(
+    ("string", "also"),
+    [("kuhn", ""), ("dark_hex:3x2", "board"), ("cheat:1", "hp-aware"), ("geister(width=2,height=3,ghosts=2,buffer=0,limit=5)", "board")],
+)
+def test_diaries_are_measured_by_trial(string: str, also: str) -> None:
+    plain = in_rules(load(string))
+    game = diaries_by_trial(plain, 1000, also)
+    assert game is not None
+    assert game.fingerprint == plain.fingerprint
+    tree = grow(game, "perfect")
+    for player, side in enumerate(tree.sides):
+        assert len(np.unique(encode_side(tree, player, "perfect"), axis=0)) == side.states
+
+
+def test_what_no_trial_met_is_told_as_one_and_full_diaries_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One game of Liar's dice: most bids and most dice are unheard of, and later games are longer."""
+    monkeypatch.setattr("nebel.core.remember.TRIAL", 1)
+    game = diaries_by_trial(in_rules(load("liars_dice(faces=3)")), 1000)
+    assert game is not None
+    tree = grow(game, "perfect")
+    for player, side in enumerate(tree.sides):
+        rows = encode_side(tree, player, "perfect")
+        assert 1 < len(np.unique(rows, axis=0)) < side.states
+        assert set(np.unique(rows)) == {0.0, 1.0}
+
+
+def test_a_diary_that_takes_too_many_numbers_is_not_kept() -> None:
+    assert diaries_by_trial(in_rules(load("geister")), 1000) is None
+    assert diaries_by_trial(in_rules(load("kuhn")), 10) is None
 
 
 @pytest.mark.parametrize(("pages", "tokens"), [(2, 8), (4, 1)])

@@ -13,7 +13,7 @@ from nebel.cli import main
 from nebel.judge.best_response import Judge
 from nebel.learn.dqn import NO_STATE, Gathered, Q, Transitions
 from nebel.learn.respond import ResponseSettings, respond
-from nebel.match.agents import read
+from nebel.match.agents import PolicyAgent, read
 from nebel.policy.io import save_policy
 from nebel.policy.table import Uniform
 from nebel.search.target import in_rules
@@ -31,6 +31,19 @@ def test_learned_responses_come_near_the_exact_ones(string: str, responder: str)
     settings = ResponseSettings(**{**vars(FAST), "responder": responder, "iterations": 40 if responder == "dqn" else 120})
     for found, best in zip(respond(game, read("uniform"), settings, 1), exact, strict=True):
         assert best - 0.06 < found.mean < best + 2 * found.half
+
+
+@pytest.mark.parametrize("string", ["dark_hex(rows=2,cols=2,abrupt=true)", "geister(width=2,height=3,ghosts=2,buffer=0,limit=5)"])
+def test_responders_remember_what_the_game_puts_into_numbers_for_nobody(string: str) -> None:
+    """Against a policy that remembers: by the board alone less can be won."""
+    game = in_rules(nebel.game(string))
+    policy = solve(Job(string, "cfr+"), Budget(iterations=3)).policy
+    tree = nebel.grow(game)
+    exact = Judge(tree).verdict(policy.on_tree(tree).strategies).best_response
+    settings = ResponseSettings(**{**vars(FAST), "iterations": 80, "ages": 1})
+    for found, best in zip(respond(game, PolicyAgent("solved", policy), settings, 1), exact, strict=True):
+        assert "perfect recall" in found.chosen
+        assert best - 0.03 < found.mean < best + 2 * found.half
 
 
 def test_leduc_is_answered_within_a_few_hundredths() -> None:

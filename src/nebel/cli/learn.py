@@ -38,9 +38,13 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from nebel.core.registry import load
+    from nebel.core.state import resolve_recall
     from nebel.learn.drive import METHODS, learn, method_named
     from nebel.learn.presets import preset_of, usual
     from nebel.learn.scalars import scalars_in
+    from nebel.policy.net import encoding_of
+    from nebel.search.target import in_rules
     from nebel.solve.run import Budget, Job
 
     folder, resume = folder_of(args)
@@ -56,6 +60,8 @@ def run(args: argparse.Namespace) -> int:
     elif not args.game:
         raise BadSetting("which game? for example: nebel learn goofspiel:6 (nebel games lists them)")
     else:
+        if args.recall:  # what is not said may be anything that the game offers; what is said must hold
+            encoding_of(in_rules(game := load(args.game)), resolve_recall(game, args.recall))
         choices = {name: value for name in ("seed", "recall") if (value := getattr(args, name)) is not None}
         job = Job(args.game, method, settings=settings, **choices)
     scalars = scalars_in(args.tensorboard) if args.tensorboard else None

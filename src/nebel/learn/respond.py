@@ -17,6 +17,7 @@ import numpy as np
 
 from nebel.core.game import Game
 from nebel.core.recall import PERFECT
+from nebel.core.remember import diaries_by_trial
 from nebel.core.rng import generator
 from nebel.core.settings import Settings, setting
 from nebel.learn.dqn import Gathered, Q, Transitions, best_moves, transitions
@@ -53,8 +54,11 @@ class ResponseSettings(Settings):
 
 
 PLIES, BATCH, REPLAY, FOLLOW = 16, 512, 200_000, 30
-NARROW, CHUNK = 0.01, 16_384
-"""Half of an interval that is narrow enough, in the game's own utilities; and games that are measured at once."""
+WIDE = 1000
+"""Numbers that a diary may come to."""
+NARROW, CHUNK, ROOM = 0.01, 16_384, 1 << 22
+"""Half of an interval that is narrow enough, in the game's own utilities; games that are measured at once; and that times the numbers
+that players are told, at most."""
 News = Callable[[float, str], None]
 """Told the share of the work that is done, and how it stands."""
 
@@ -114,40 +118,68 @@ class _Ppo:
         return lambda player, rows, legal: best_moves(policy.logits(rows), legal)
 
 
+class Told(NamedTuple):
+    """A game that puts what responders of a recall know into numbers, and the same in step against the agent."""
+
+    game: Game
+    recall: str
+    rivals: Mapping[int, Frozen]
+    games: Traverser
+
+
+def tellings(game: Game, recall: str | None) -> list[tuple[Game, str]]:
+    """What responders may be told, and in what game: everything, by a diary where the game itself does not put it into numbers and a diary
+    comes to few; else, or as well, the most that the game does put into numbers. Or what is said."""
+    if recall not in (None, PERFECT) or PERFECT in game.encodings:
+        encoding_of(game, recall or PERFECT)
+        return [(game, recall or PERFECT)]
+    richest = list(game.encodings)[-1] if game.encodings else ""
+    diary = diaries_by_trial(game, WIDE, richest)
+    found = [(diary, PERFECT)] if diary else []
+    if recall is None and richest:
+        found.append((game, richest))
+    if not found:
+        encoding_of(game, PERFECT)
+    return found
+
+
 def respond(
     game: Game, agent: Agent, s: ResponseSettings, seed: int, recall: str | None = None, news: News = lambda share, words: None
 ) -> list[Response]:
     """Of each seat."""
-    recall = recall or (list(game.encodings)[-1] if game.encodings and PERFECT not in game.encodings else PERFECT)
-    encoding_of(game, recall)
-    kinds = ("dqn", "ppo") if s.responder == "both" else (s.responder,)
+    ways, kinds = tellings(game, recall), ("dqn", "ppo") if s.responder == "both" else (s.responder,)
     found = []
     for seat in range(2):
-        rivals = {1 - seat: frozen(game, agent, 1 - seat)}
-        measured = in_step(game, recall, s.boards, rivals)
-        tried: list[tuple[float, str, Strategy]] = []
+        told = [_told(told_in, known, agent, seat, s) for told_in, known in ways]
+        tried: list[tuple[float, str, Strategy, Traverser]] = []
         for k, (kind, number) in enumerate((kind, number) for kind in kinds for number in range(s.seeds)):
-            own = 1000 * seed + 10 * number + seat
-            learner = (_Dqn if kind == "dqn" else _Ppo)(game, recall, s, own, seat, rivals)
+            own, by = 1000 * seed + 10 * number + seat, told[number % len(told)]
+            learner = (_Dqn if kind == "dqn" else _Ppo)(by.game, by.recall, s, own, seat, by.rivals)
             for age in range(s.ages):
                 for _ in range(max(1, s.iterations // s.ages)):
                     learner.iterate()
-                name, strategy = f"{kind}, seed {number}, {age + 1} of {s.ages}", learner.snapshot()
-                tried.append((_measure(measured, strategy, seat, s.games // 10, CHOICE + seed).mean, name, strategy))
+                name, strategy = f"{kind}, seed {number}, {by.recall} recall, {age + 1} of {s.ages}", learner.snapshot()
+                tried.append((_measure(by.games, strategy, seat, s.games // 10, CHOICE + seed).mean, name, strategy, by.games))
                 done = (seat * len(kinds) * s.seeds + k + (age + 1) / s.ages) / (2 * len(kinds) * s.seeds)
                 news(done, f"player {seat}: {name} wins {tried[-1][0]:+.3f}, the best so far {max(each[0] for each in tried):+.3f}")
         few = sorted(tried, key=itemgetter(0))[-FINALISTS:]
         news((seat + 1) / 2, f"player {seat}: the best {len(few)} of {len(tried)} are measured on more games")
-        _, name, best = max(few, key=lambda one: _measure(measured, one[2], seat, s.games, FINAL + seed, 10).mean)
-        found.append(Response(*_measure(measured, best, seat, s.games, REPORT + seed, 10), name))
+        _, name, best, games = max(few, key=lambda one: _measure(one[3], one[2], seat, s.games, FINAL + seed, 10).mean)
+        found.append(Response(*_measure(games, best, seat, s.games, REPORT + seed, 10), name))
     return found
+
+
+def _told(game: Game, recall: str, agent: Agent, seat: int, s: ResponseSettings) -> Told:
+    rivals = {1 - seat: frozen(game, agent, 1 - seat)}
+    return Told(game, recall, rivals, in_step(game, recall, s.boards, rivals))
 
 
 def _measure(games: Traverser, strategy: Strategy, seat: int, count: int, stream: int, times: int = 1) -> Measured:
     """In so many games, or in up to so many times as many until what is won is known well."""
     rng, scores, half = generator(stream, seat), np.zeros(0), np.inf
+    chunk = min(CHUNK, ROOM // games.size)
     while len(scores) < (times * count if half > NARROW else count):
-        d = games.run(min(CHUNK, times * count - len(scores)), strategy, OVER, 0.0, rng)
+        d = games.run(min(chunk, times * count - len(scores)), strategy, OVER, 0.0, rng)
         scores = np.concatenate([scores, d.score[d.then == OVER]])
         half = float(1.96 * scores.std() / np.sqrt(len(scores)))
     return Measured(float(scores.mean() * (1.0 if seat == 0 else -1.0)), half, len(scores))

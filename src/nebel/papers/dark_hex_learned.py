@@ -66,7 +66,7 @@ def against_learners(study: Study, name: str, policy: Policy) -> Wins:
         return Wins(None, None)
     from nebel.learn.respond import ResponseSettings, respond
 
-    game = with_diaries(study) if policy.recall == "perfect" else study.game
+    game, recall = (with_diaries(study), "perfect") if policy.recall == "perfect" else (study.game, "board")
     with study.terms.timed(f"responders learn against {name}"):
-        first, second = respond(game, PolicyAgent(name, policy), ResponseSettings(**RESPONDERS), study.terms.seed)
+        first, second = respond(game, PolicyAgent(name, policy), ResponseSettings(**RESPONDERS), study.terms.seed, recall)
     return Wins((1 - second.mean) / 2, (1 - first.mean) / 2)

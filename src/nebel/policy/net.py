@@ -110,6 +110,8 @@ def encoding_of(game: BaseGame, recall: str) -> Encoding:
     known = game.encodings if isinstance(game, Game) else {}
     if recall not in known:
         has = f"it has some for {', '.join(known)}" if known else "it has none; give it Game.encodings, or nebel.keeping_diaries"
+        if game.options.get("diary") is False:
+            has += ", and with diary=true more"
         raise BadSetting(f"{game.string} has no encoding for networks of what players of {recall} recall know: {has}")
     return known[recall]
 

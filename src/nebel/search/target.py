@@ -228,7 +228,7 @@ def public_events_of(state: State) -> Events:
 
 def in_rules(game: BaseGame) -> Game:
     if not isinstance(game, Game):
-        raise BadSetting(f"{game.string} cannot be searched: it is not written in rules")
+        raise BadSetting(f"{game.string} cannot be searched or learned: it is not written in rules; nebel solve and nebel judge take it")
     return game
 
 
