@@ -13,7 +13,8 @@ from nebel.core.errors import BadSetting
 def add_learned(parser: argparse.ArgumentParser) -> None:
     from nebel.learn.respond import ResponseSettings
 
-    parser.add_argument("--recall", help="what responders are told (default: perfect, else the most that the game offers)")
+    how = "what responders are told (default: everything, or in large games the most that the game puts into numbers)"
+    parser.add_argument("--recall", help=how)
     add_settings(parser, ResponseSettings, "responders that learn")
 
 

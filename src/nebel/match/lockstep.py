@@ -7,6 +7,7 @@ differs in the last digit from what it says of each alone, so once in some milli
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -63,20 +64,35 @@ def as_said(s: Record, move: int) -> int:
     return move
 
 
-class Eyes(NamedTuple):
-    """How the seats see a game: by perfect recall, or else by a glance, of which the moves may be another game's."""
+def one_of(rules: Sequence[Any], otherwise: Any) -> Any:
+    """A rule that calls one of these, by its number, or else another."""
 
-    perfect: bool
-    look: Any = look_away
-    mean: Any = as_said
-    own: bool = True  # whether the table has a row's moves as the rules give them
+    @rule
+    def found(number: int, *args: Any) -> Any:
+        return otherwise(*args)
 
-    @classmethod
-    def of(cls, game: Game, recall: str) -> Eyes:
-        if recall == PERFECT:
-            return cls(True)
-        glance = game.glances[recall]
-        return cls(False, glance.look, glance.mean or as_said, glance.mean is None)
+    for number, each in enumerate(rules):
+        found = _or_else(number, each, found)
+    return found
+
+
+def _or_else(at: int, this: Any, others: Any) -> Any:
+    @rule
+    def found(number: int, *args: Any) -> Any:
+        return this(*args) if number == at else others(number, *args)
+
+    return found
+
+
+class Sides(NamedTuple):
+    """By agent: how it plays."""
+
+    manner: Any
+    glance: Any  # which of the game's it sees the game by, or NOTHING: it remembers everything
+    own: Any  # whether its table has a row's moves as the rules give them
+    bot: Any  # which of those that were compiled it is
+    net: Any  # which of the recalls of networks that were compiled it has
+    depth: Any
 
 
 class Boards(NamedTuple):
@@ -105,13 +121,13 @@ def boards(game: Game, count: int) -> Boards:
 
 
 @lru_cache(maxsize=32)
-def player(game: Game, recalls: tuple[str, str], bots: tuple[str, str], nets: tuple[bool, bool]) -> Any:
-    """A kernel in which two agents play: policies of these recalls, or the game's bots of these names, in either order of seats."""
+def player(game: Game, bots: tuple[str, ...], nets: tuple[str, ...]) -> Any:
+    """A kernel in which two agents play: policies of any recall, the game's bots of these names, networks of these recalls."""
     start, turn, moves, play, score, odds = game.rules
-    perfect0, look0, mean0, own0 = Eyes.of(game, recalls[0])
-    perfect1, look1, mean1, own1 = Eyes.of(game, recalls[1])
-    choose0, choose1 = (game.bots[bot].to_depth() if bot else no_bot for bot in bots)
-    encode0, encode1 = (game.encodings[recall].write if net else no_encoding for recall, net in zip(recalls, nets, strict=True))
+    look = one_of([glance.look for glance in game.glances.values()], look_away)
+    mean = one_of([glance.mean or as_said for glance in game.glances.values()], as_said)
+    choose = one_of([game.bots[name].to_depth() for name in bots], no_bot)
+    encode = one_of([game.encodings[recall].write for recall in nets], no_encoding)
     depth = game.depth
 
     @rule
@@ -134,22 +150,19 @@ def player(game: Game, recalls: tuple[str, str], bots: tuple[str, str], nets: tu
         return b.legal[c]
 
     @rule
-    def by_table(b: Boards, j: int, p: int, a: int, n: int, table: Shares, manner: int, u: float, unknown: Any) -> int:
+    def by_table(b: Boards, j: int, p: int, n: int, by: Sides, table: Shares, u: float, unknown: Any) -> int:
         key = b.memory[j, p]
-        if a == 0 and not perfect0:
-            key = np.int64(look0(b.state[j], p))
-        if a == 1 and not perfect1:
-            key = np.int64(look1(b.state[j], p))
+        if by.glance[p] != NOTHING:
+            key = np.int64(look(by.glance[p], b.state[j], p))
         at = find(table.keys, key)
         if at < 0:
             unknown[p] += 1
-            return NOTHING if manner == STRICT else b.legal[pick_even(n, u)]
+            return NOTHING if by.manner[p] == STRICT else b.legal[pick_even(n, u)]
         place = table.first[at]
         known = table.first[at + 1] - place
-        if (own0 if a == 0 else own1) and known != n:
+        if by.own[p] and known != n:
             return NOTHING
-        move = table.move[place + pick_share(table.share, place, known, u)]
-        return mean0(b.state[j], move) if a == 0 else mean1(b.state[j], move)
+        return mean(by.glance[p], b.state[j], table.move[place + pick_share(table.share, place, known, u)])
 
     @rule
     def by_net(b: Boards, n: int, logits: Any, u: float) -> int:
@@ -165,36 +178,31 @@ def player(game: Game, recalls: tuple[str, str], bots: tuple[str, str], nets: tu
         return b.legal[pick_share(b.odds, 0, n, u)]
 
     @rule
-    def ask(b: Boards, j: int, p: int, a: int, asks: Any, waiting: Any) -> None:
+    def ask(b: Boards, j: int, p: int, by: Sides, asks: Any, waiting: Any) -> None:
         """Write down what a network must know; its answer is waited for."""
-        b.row[j], b.luck[j] = waiting[a], uniform(b.rngs[j, p])
-        row = asks[a][waiting[a]]
+        b.row[j], b.luck[j] = waiting[p], uniform(b.rngs[j, p])
+        row = asks[p][waiting[p]]
         row[:] = 0.0
-        if a == 0:
-            encode0(b.state[j], p, row)
-        else:
-            encode1(b.state[j], p, row)
-        waiting[a] += 1
+        encode(by.net[p], b.state[j], p, row)
+        waiting[p] += 1
 
     @rule
     def make(b: Boards, j: int, p: int, move: int) -> None:
         b.seen[0] = b.seen[1] = 0
         play(b.state[j], move, b.seen)
-        if perfect0 or perfect1:
-            if p >= 0:
-                b.memory[j, p] = remember_move(b.memory[j, p], move)
-            b.memory[j, 0] = remember_sight(b.memory[j, 0], b.seen[0])
-            b.memory[j, 1] = remember_sight(b.memory[j, 1], b.seen[1])
+        if p >= 0:
+            b.memory[j, p] = remember_move(b.memory[j, p], move)
+        b.memory[j, 0] = remember_sight(b.memory[j, 0], b.seen[0])
+        b.memory[j, 1] = remember_sight(b.memory[j, 1], b.seen[1])
         b.steps[j] += 1
 
     @kernel
     def run(
-        b: Boards, swap: int, tables: Any, manner: Any, depths: Any, luck: int, todo: Any, scores: Any, unknown: Any, said: Any, asks: Any,
-        waiting: Any,
-    ) -> int:  # fmt: skip
+        b: Boards, by: Sides, tables: Any, luck: int, todo: Any, scores: Any, unknown: Any, said: Any, asks: Any, waiting: Any
+    ) -> int:
         """Play deals todo[0] .. todo[1]-1, until they are over or every board waits for a network; returns a deal that cannot be played.
 
-        swap: 0 if the first agent has the first seat, else 1; waiting: how many rows of `asks`, by agent, are to be answered in `said`.
+        waiting: how many rows of `asks`, by agent, are to be answered in `said`.
         """
         waiting[0] = waiting[1] = 0
         for j in range(b.number.size):
@@ -210,21 +218,20 @@ def player(game: Game, recalls: tuple[str, str], bots: tuple[str, str], nets: tu
                     b.number[j] = NOTHING
                     continue
                 n = moves(b.state[j], b.legal)
-                move, a = NOTHING, p ^ swap
+                move = NOTHING
                 if p == CHANCE:
                     move = deal(b, j, n)
-                elif manner[a] == EVEN:
+                elif by.manner[p] == EVEN:
                     move = b.legal[pick_even(n, uniform(b.rngs[j, p]))]
-                elif manner[a] == BOT:
-                    u = uniform(b.rngs[j, p])
-                    move = choose0(b.state[j], u, depths[0]) if a == 0 else choose1(b.state[j], u, depths[1])
-                elif manner[a] != NET:
-                    move = by_table(b, j, p, a, n, tables[a], manner[a], uniform(b.rngs[j, p]), unknown)
+                elif by.manner[p] == BOT:
+                    move = choose(by.bot[p], b.state[j], uniform(b.rngs[j, p]), by.depth[p])
+                elif by.manner[p] != NET:
+                    move = by_table(b, j, p, n, by, tables[p], uniform(b.rngs[j, p]), unknown)
                 elif b.row[j] == NOTHING:
-                    ask(b, j, p, a, asks, waiting)
+                    ask(b, j, p, by, asks, waiting)
                     break
                 else:
-                    move = by_net(b, n, said[a][b.row[j]], b.luck[j])
+                    move = by_net(b, n, said[p][b.row[j]], b.luck[j])
                     b.row[j] = NOTHING
                 if b.steps[j] == depth or not among(b.legal, n, move):
                     return b.number[j]
@@ -240,19 +247,12 @@ def compilable(agent: Agent) -> bool:
 
 def play_compiled(game: Game, seats: Seats, deals: int, seed: int, tick: Tick | None = None) -> Played:
     """Deals 0, 1, ... with policies or bots in both seats."""
-    known = [agent.policy.recall for agent in seats if isinstance(agent.policy, (TablePolicy, NetPolicy))] or [PERFECT]
-    # a uniform agent or a bot needs no recall: it goes along with the other's
-    kinds = [(recall, agent.bot, isinstance(agent.policy, NetPolicy)) for recall, agent in zip((known[0], known[-1]), seats, strict=True)]
-    swap = int(kinds[0] > kinds[1])  # one kernel serves both orders of seats
-    agents, (recalls, bots, asking) = (seats[swap], seats[1 - swap]), zip(*sorted(kinds), strict=True)
-    nets = [agent.policy if isinstance(agent.policy, NetPolicy) else None for agent in agents]
-    run = player(game, recalls, bots, asking)
-    tables = (_table(agents[0].policy, swap), _table(agents[1].policy, 1 - swap))
-    manner = np.array([_manner(agent) for agent in agents], np.int64)
-    depths = np.array([agent.depth for agent in agents], np.int64)
+    nets = [agent.policy if isinstance(agent.policy, NetPolicy) else None for agent in seats]
+    bots, asking = tuple(sorted({agent.bot for agent in seats} - {""})), tuple(sorted({net.recall for net in nets if net}))
+    run, by = player(game, bots, asking), _sides(game, seats, bots, asking)
+    tables = (_table(seats[0].policy, 0), _table(seats[1].policy, 1))
     lanes = LANES if any(nets) else 1
-    sizes = [game.encodings[recall].size if net else 1 for recall, net in zip(recalls, nets, strict=True)]
-    asks = tuple(np.zeros((lanes, size), np.float32) for size in sizes)
+    asks = tuple(np.zeros((lanes, game.encodings[net.recall].size if net else 1), np.float32) for net in nets)
     said = tuple(np.zeros((lanes, game.actions), np.float32) for _ in seats)
     under_way, todo, waiting = boards(game, lanes), np.zeros(2, np.int64), np.zeros(2, np.int64)
     luck, played = generator(seed)[0], Played(deals)
@@ -260,16 +260,16 @@ def play_compiled(game: Game, seats: Seats, deals: int, seed: int, tick: Tick | 
         todo[1] = max(todo[1], min(todo[0] + CHUNK, deals))
         before = _over(todo, under_way)
         with np.errstate(over="ignore"):
-            lost = int(run(under_way, swap, tables, manner, depths, luck, todo, played.scores, played.unknown, said, asks, waiting))
+            lost = int(run(under_way, by, tables, luck, todo, played.scores, played.unknown, said, asks, waiting))
         if lost != NOTHING:
             play_deal(game, seats, seed, lost)  # says in words what is wrong
             raise BadRules(f"{game.string}: deal {lost} of seed {seed} does not go by the game's depth or the policy's moves")
-        for a, net in enumerate(nets):
+        for p, net in enumerate(nets):
             if net:
                 began = perf_counter()
-                said[a][: waiting[a]] = net.logits(asks[a][: waiting[a]])
-                played.seconds[a ^ swap] += perf_counter() - began
-                played.moves[a ^ swap] += waiting[a]
+                said[p][: waiting[p]] = net.logits(asks[p][: waiting[p]])
+                played.seconds[p] += perf_counter() - began
+                played.moves[p] += waiting[p]
         if tick:
             tick(_over(todo, under_way) - before)
     return played
@@ -288,6 +288,23 @@ def _table(policy: Policy | None, player: int) -> Shares:
     keys, first, move, share = policy.shares[player]
     keys, first, move = (np.require(array, np.int64, ["C", "W"]) for array in (keys, first, move))
     return Shares(keys, first, move, np.require(share, np.float64, ["C", "W"]))
+
+
+def _sides(game: Game, seats: Seats, bots: tuple[str, ...], nets: tuple[str, ...]) -> Sides:
+    glances = list(game.glances)
+    recalls = [agent.policy.recall if isinstance(agent.policy, (TablePolicy, NetPolicy)) else PERFECT for agent in seats]
+
+    def numbers(*both: int) -> NDArray[np.int64]:
+        return np.array(both, np.int64)
+
+    return Sides(
+        numbers(*(_manner(agent) for agent in seats)),
+        numbers(*(NOTHING if recall == PERFECT else glances.index(recall) for recall in recalls)),
+        numbers(*(recall == PERFECT or game.glances[recall].mean is None for recall in recalls)),
+        numbers(*(bots.index(agent.bot) if agent.bot else NOTHING for agent in seats)),
+        numbers(*(nets.index(recall) if recall in nets else NOTHING for recall in recalls)),
+        numbers(*(agent.depth for agent in seats)),
+    )
 
 
 def _manner(agent: Agent) -> int:
