@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nebel.core.errors import BadRules
 from nebel.core.game import END, Encoding, Game, Glance, Record, Rules, record
@@ -63,6 +64,7 @@ def keeping_diaries(game: Game, pages: int, tokens: int, also: str = "") -> Game
     pages   the most steps of a game that a player can notice
     tokens  what is seen is below this
     """
+
     @rule
     def note(s: Record, who: int, move: int, seen: Any, player: int) -> int:
         if seen[player] >= tokens:
@@ -75,31 +77,40 @@ def keeping_diaries(game: Game, pages: int, tokens: int, also: str = "") -> Game
 def diaries_by_trial(game: Game, most: int, also: str = "") -> Game | None:
     """The same game with diaries, of which nobody needs to say how long they are: as games at random need them, and some pages more. Sights
     that were not met there are told as one, and what comes when all pages are full is not told. None if that takes over `most` numbers."""
-    longest, sights = 0, np.zeros(0, np.int64)
-    rng, steps = np.random.default_rng(21), 0
-    while steps < TRIAL:
-        position, met, pages = game.begin(), [], [0, 0]
-        while (turn := game.turn_at(position)) != END:
-            options = game.options_at(position)
-            position, seen = game.after(position, options[rng.integers(len(options))])
-            met += [token for token in seen if token > 0]
-            pages = [count + (p == turn or seen[p] > 0) for p, count in enumerate(pages)]
-            steps += 1
-        longest, sights, steps = max(longest, *pages), np.union1d(sights, np.array(met, np.int64)), steps + 1
-        tokens = len(sights) + 2
-        if longest * (game.actions + tokens) > most:
-            return None
-    pages_in_all, other = min(game.depth, 2 * longest, most // (game.actions + tokens)), tokens - 1
+    found = _trial(game, most)
+    if found is None:
+        return None
+    longest, sights = found
+    tokens = len(sights) + 2
+    other, pages = tokens - 1, min(game.depth, 2 * longest, most // (game.actions + tokens))
 
     @rule
     def note(s: Record, who: int, move: int, seen: Any, player: int) -> int:
-        if s.pages[player] == pages_in_all:
+        if s.pages[player] == pages:
             return 0
         at = find(sights, seen[player]) + 1
         token = at if at > 0 or seen[player] == 0 else other
         return (1 + move if who == player else 0) * tokens + token
 
-    return _with_pages(game, pages_in_all, tokens, note, also)
+    return _with_pages(game, pages, tokens, note, also)
+
+
+def _trial(game: Game, most: int) -> tuple[int, NDArray[np.int64]] | None:
+    """The most steps that a player noticed in a game at random, and all that was seen; None as soon as diaries would be too large."""
+    longest, sights = 0, np.zeros(0, np.int64)
+    rng, steps = np.random.default_rng(21), 0
+    while steps < TRIAL:
+        position, met, noticed = game.begin(), [], [0, 0]
+        while (turn := game.turn_at(position)) != END:
+            options = game.options_at(position)
+            position, seen = game.after(position, options[rng.integers(len(options))])
+            met += [token for token in seen if token > 0]
+            noticed = [count + (p == turn or seen[p] > 0) for p, count in enumerate(noticed)]
+            steps += 1
+        longest, sights, steps = max(longest, *noticed), np.union1d(sights, np.array(met, np.int64)), steps + 1
+        if longest * (game.actions + len(sights) + 2) > most:
+            return None
+    return longest, sights
 
 
 def _with_pages(game: Game, pages: int, tokens: int, note: Any, also: str) -> Game:
