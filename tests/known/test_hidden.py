@@ -16,8 +16,10 @@ from nebel.core.game import END, Game
 from nebel.core.rng import generator, uniform
 from nebel.core.rule import kernel
 from nebel.core.state import State
+from nebel.policy.net import Layer, NetPolicy
 from nebel.search import hidden as module
-from nebel.search.hidden import Hidden, drawing
+from nebel.search.bayes import weighed
+from nebel.search.hidden import Hidden, Ways, drawing
 
 History = tuple[int, ...]
 GAMES = [
@@ -71,9 +73,9 @@ def information_set(state: State) -> dict[History, float]:
     return {history: weight / sum(weights.values()) for history, weight in weights.items()}
 
 
-def all_ways(hidden: Hidden) -> dict[History, float]:
+def all_ways(ways: Ways) -> dict[History, float]:
     """The probability with which a walk down the graph makes each history."""
-    first, move, child, below = hidden.ways
+    first, move, child, below = ways
     found: Counter[History] = Counter()
     open_: list[tuple[int, History, float]] = [(0, (), 1.0)]
     while open_:
@@ -106,7 +108,42 @@ def test_the_graph_holds_the_information_set_and_its_weights(string: str) -> Non
         for state in some_states(game, seed):
             hidden = Hidden(game, state, state.turn)
             assert hidden.exact
-            assert all_ways(hidden) == pytest.approx(information_set(state), abs=1e-12)
+            assert all_ways(hidden.ways) == pytest.approx(information_set(state), abs=1e-12)
+
+
+@pytest.mark.parametrize("string", ["leduc(suits=false)", "dark_hex:2x3", "geister(width=2,height=3,ghosts=2,buffer=0,limit=5)"])
+def test_by_bayes_rule_the_others_moves_tell_what_is_hidden(string: str) -> None:
+    game = load(string)
+    recall, encoding = next(iter(game.encodings.items()))
+    weights = np.random.default_rng(5).normal(size=(encoding.size, game.actions)).astype(np.float32)
+    policy = NetPolicy(game.string, game.fingerprint, recall, (Layer(weights, np.zeros(game.actions, np.float32), ""),))
+    told = 0
+    for state in [state for seed in (1, 2, 3) for state in some_states(game, seed)]:
+        me, hidden, expected = state.turn, Hidden(game, state, state.turn), information_set(state)
+        chance = expected.copy()
+        for history in expected:
+            replayed = game.start()
+            for option in history:
+                if replayed.turn == 1 - me:
+                    expected[history] *= 0.75 * policy.probabilities(replayed)[option] + 0.25 / len(replayed.options())
+                replayed.push(option)
+        total = sum(expected.values())
+        ways = weighed(hidden, policy, me, 0.75, generator(1))
+        assert all_ways(ways) == pytest.approx({history: weight / total for history, weight in expected.items()}, abs=1e-6)
+        told += any(abs(expected[history] / total - p) > 0.05 for history, p in chance.items())
+    assert told
+
+
+def test_where_too_much_may_be_hidden_some_histories_are_drawn() -> None:
+    game = load("dark_hex:2x3")
+    state = max(some_states(game, 1), key=lambda state: len(information_set(state)))
+    hidden, expected = Hidden(game, state, state.turn), information_set(state)
+    paths, weights = hidden.histories(len(expected), generator(1))
+    assert {tuple(path): float(np.exp(weight)) for path, weight in zip(paths, weights, strict=True)} == pytest.approx(expected)
+    paths, weights = hidden.histories(len(expected) - 1, generator(1))
+    assert len(paths) == len(weights) == len(expected) - 1
+    assert {tuple(path) for path in paths} <= expected.keys()
+    assert not weights.any()
 
 
 def far_off(counts: Counter[Any], expected: dict[Any, float]) -> float:
@@ -168,7 +205,7 @@ def test_where_there_are_too_many_it_says_so_and_stays_true(monkeypatch: pytest.
     assert not hidden.exact
     drawn = Counter(tuple(step.option for step in hidden.sample(rng).steps) for _ in range(1000))
     assert drawn.keys() <= expected.keys()
-    found = all_ways(hidden)
+    found = all_ways(hidden.ways)
     error = sum(abs(found.get(history, 0.0) - p) for history, p in expected.items())
     assert error < 3 * np.sqrt(len(expected) / 2000) < 1
 
@@ -196,7 +233,7 @@ def test_beliefs_are_the_likeliest_states() -> None:
 
 def test_the_fallback_weighs_what_it_finds() -> None:
     """A path that was found half as often as its weight asks for counts twice."""
-    ways = module._bundle([[0], [1, 2]], np.log(np.array([1.0, 3.0])))
+    ways = module.bundle([[0], [1, 2]], np.log(np.array([1.0, 3.0])))
     assert ways.below.tolist() == [0.25, 2.0, 2.0]
     rng: NDArray[np.int64] = generator(1)
     with np.errstate(over="ignore"):

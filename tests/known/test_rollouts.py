@@ -51,6 +51,22 @@ def test_advice_and_what_moves_are_worth() -> None:
         assert least < bet <= (0.501 if not strength else 1.0)
 
 
+def test_who_trusts_the_network_believes_its_bets() -> None:
+    """It bets with a king alone: with a queen one folds then, and calls a bet that may be anybody's."""
+    kuhn = nebel.game("kuhn").start().push("K").push("Q").push("bet")
+    assert isinstance(kuhn.game, Game)
+    weights, bias = np.zeros((7, 2), np.float32), np.array([0.0, -10.0], np.float32)
+    weights[2, 1] = 20.0
+    net = NetPolicy(kuhn.game.string, kuhn.game.fingerprint, "perfect", (Layer(weights, bias, ""),))
+    calls = []
+    for trust in (0.0, 1.0):
+        advised = Advised(kuhn.game, net, AdvisedSettings(trust=trust))
+        advised.think(kuhn, simulations=400)
+        calls.append({kuhn.name(move): share for move, share in advised.shares(kuhn).items()}["bet"])
+    alone = net.probabilities(kuhn)[1]
+    assert calls[0] > 10 * alone > 100 * calls[1]
+
+
 def test_a_shipped_network_searches_and_beats_a_bot() -> None:
     result = Arena(nebel.game("geister")).play(read("shipped:geister+belief:64,horizon=20"), read("random-escape"), Terms(6, 1))
     assert result.wins >= 5

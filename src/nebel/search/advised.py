@@ -3,7 +3,8 @@
 Sokota and others. The Update-Equivalence Framework for Decision-Time Planning. 2024: the network's own odds of a move are multiplied by
 exp(strength * what the move is worth). Without the odds, searching is worse than not to search.
 
-Hidden histories are drawn as in `search/rollouts.py`, many at a time; playouts go on in step, and the network is asked once a step.
+Histories that may be hidden are as likely as the other's moves make them (`search/bayes.py`); playouts go on in step, and the network
+is asked once a step.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from nebel.core.settings import Settings, setting
 from nebel.core.state import State
 from nebel.core.tree import Reals, Side
 from nebel.policy.net import NetPolicy, encoding_of
+from nebel.search.bayes import look, odds_of, weighed
 from nebel.search.budget import spend
-from nebel.search.hidden import ROOM, Hidden, drawing
+from nebel.search.hidden import ROOM, Hidden, Ways, drawing
 from nebel.search.target import in_rules, to_move
 
 TOGETHER = 256
@@ -36,6 +38,7 @@ class AdvisedSettings(Settings):
     """How to play out, and how much that counts."""
 
     strength: float = setting(8.0, "how much a move's worth counts beside the network's odds, for wins and losses of 1", low=0.0)
+    trust: float = setting(0.9, "how often the other is taken to have moved as the network does, and not at random", low=0.0, high=1.0)
     horizon: int = setting(0, "moves after which a playout counts as a draw (0: it goes on to the end)", low=0)
     room: int = setting(ROOM, "nodes of hidden histories that are held; beyond that they are drawn less exactly", low=2)
 
@@ -43,7 +46,7 @@ class AdvisedSettings(Settings):
 @functools.lru_cache(maxsize=16)
 def _playing(game: Game, recall: str) -> Any:
     _, turn, moves, play, score, odds = game.rules
-    draw, encode = drawing(game), encoding_of(game, recall).write
+    draw, write = drawing(game), look(game, recall)
 
     @rule
     def settle(s: Any, legal: Any, chances: Any, seen: Any, rng: Any) -> int:
@@ -65,14 +68,9 @@ def _playing(game: Game, recall: str) -> Any:
             who[j] = settle(states[j], legal, chances, seen, rng)
 
     @kernel
-    def look(states: Any, going: Any, who: Any, legal: Any, rows: Any, allowed: Any) -> None:
+    def ask(states: Any, going: Any, who: Any, legal: Any, rows: Any, allowed: Any) -> None:
         for i in range(going.size):
-            j = going[i]
-            rows[i, :] = 0.0
-            encode(states[j], who[j], rows[i])
-            allowed[i, :] = False
-            for k in range(moves(states[j], legal)):
-                allowed[i, legal[k]] = True
+            write(states[going[i]], who[going[i]], legal, rows[i], allowed[i])
 
     @kernel
     def step(states: Any, going: Any, who: Any, said: Any, legal: Any, chances: Any, seen: Any, rng: Any, scores: Any) -> None:
@@ -86,7 +84,7 @@ def _playing(game: Game, recall: str) -> Any:
             if who[j] == END:
                 scores[j] = score(states[j])
 
-    return begin, look, step
+    return begin, ask, step
 
 
 class Advised:
@@ -112,15 +110,16 @@ class Advised:
         hidden = Hidden(self.game, state, me, self.settings.room, self._seed)
         self.exact, self._at, self._options = hidden.exact, (me, state.key(me)), state.options()
         self._tried, self._sums = np.zeros(len(self._options)), np.zeros(len(self._options))
+        ways = weighed(hidden, self.policy, me, self.settings.trust, self._rng)
 
         def simulate(count: int) -> None:
             for at in range(0, count, TOGETHER):
-                self._simulate(hidden, me, min(TOGETHER, count - at))
+                self._simulate(ways, me, min(TOGETHER, count - at))
 
         return spend(simulate, simulations, None if seconds is None else seconds - (time.perf_counter() - began))
 
-    def _simulate(self, hidden: Hidden, me: int, count: int) -> None:
-        begin, look, step = self._go
+    def _simulate(self, ways: Ways, me: int, count: int) -> None:
+        begin, ask, step = self._go
         legal, chances, seen = self._one
         chosen = (int(self._tried.sum()) + np.arange(count)) % len(self._options)
         states, who, scores = self._states[:count], self._who[:count], np.zeros(count)
@@ -128,16 +127,15 @@ class Advised:
         allowed = np.zeros((count, self.game.actions), np.bool_)
         with np.errstate(over="ignore"):
             first = np.array(self._options, np.int64)[chosen]
-            begin(hidden.ways, states, first, who, np.zeros(2, np.int64), legal, chances, seen, self._rng)
+            begin(ways, states, first, who, np.zeros(2, np.int64), legal, chances, seen, self._rng)
             for j in np.flatnonzero(who == END):
                 scores[j] = self.game.rules.score(states[j])
             left = self.settings.horizon
             while len(going := np.flatnonzero(who != END)) and left != 1:
                 left -= 1
-                look(states, going, who, legal, rows, allowed)
-                logits = np.where(allowed[: len(going)], self.policy.logits(rows[: len(going)]), -np.inf)
-                odds = np.exp(logits - logits.max(axis=1, keepdims=True)).astype(np.float64)
-                step(states, going, who, odds / odds.sum(axis=1, keepdims=True), legal, chances, seen, self._rng, scores)
+                ask(states, going, who, legal, rows, allowed)
+                odds = odds_of(self.policy, rows[: len(going)], allowed[: len(going)])
+                step(states, going, who, odds, legal, chances, seen, self._rng, scores)
         np.add.at(self._tried, chosen, 1.0)
         np.add.at(self._sums, chosen, scores if me == 0 else -scores)
 

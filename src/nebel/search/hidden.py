@@ -71,6 +71,42 @@ def set_bounds(ways: Ways, node: int, weight: Any, total: float) -> None:
         ways.below[e] = 2.0
 
 
+@kernel
+def shares_of(ways: Ways) -> Any:
+    """By edge, how often it is taken where it leaves."""
+    share = np.zeros(ways.move.size)
+    for node in range(ways.first.size - 1):
+        before = 0.0
+        for e in range(ways.first[node], ways.first[node + 1]):
+            up_to = min(ways.below[e], 1.0)
+            share[e] = up_to - before
+            before = up_to
+    return share
+
+
+@kernel
+def histories_of(ways: Ways, share: Any, count: Any) -> float:
+    """How many there are; `count`, by node, comes full of ones."""
+    for node in range(count.size - 1, -1, -1):
+        if ways.first[node] < ways.first[node + 1]:
+            count[node] = 0.0
+        for e in range(ways.first[node], ways.first[node + 1]):
+            if share[e] > 0.0:
+                count[node] += count[ways.child[e]]
+    return count[0]
+
+
+@kernel
+def draw_moves(ways: Ways, rng: Any, moves: Any) -> int:
+    """Writes down a history; returns its length."""
+    length, e = 0, edge_of(ways, 0, rng)
+    while e >= 0:
+        moves[length] = ways.move[e]
+        length += 1
+        e = edge_of(ways, ways.child[e], rng)
+    return length
+
+
 class Moving(NamedTuple):
     """begin(s, memory) sets a state and both memories to the start; go_on(s, memory, move, seen) makes a move."""
 
@@ -267,28 +303,46 @@ class Hidden:
             raise TooLarge(
                 f"{self.game.string}: too much may be hidden from player {self._aim.me[0]}; in {4 * WALKS} tries no history was found"
             )
-        return _bundle([path[:n].tolist() for path, n in zip(paths[:found], lengths, strict=False)], weights[:found])
+        return bundle([path[:n].tolist() for path, n in zip(paths[:found], lengths, strict=False)], weights[:found])
 
     def sample(self, rng: NDArray[np.int64]) -> State:
         """A game in which `me` has done and seen the same."""
         state = self.game.start()
-        with np.errstate(over="ignore"):
-            e = edge_of(self.ways, 0, rng)
-            while e >= 0:
-                state.push(int(self.ways.move[e]))
-                e = edge_of(self.ways, self.ways.child[e], rng)
+        for move in self._drawn(rng):
+            state.push(move)
         return state
+
+    def histories(self, most: int, rng: NDArray[np.int64]) -> tuple[list[list[int]], NDArray[np.float64]]:
+        """All of them, as moves, with the logarithms of their probabilities; or, if there are over `most`, so many that are drawn."""
+        first, move, child, _ = self.ways
+        share, found, open_ = shares_of(self.ways), list[list[int]](), [(0, list[int](), 0.0)]
+        if histories_of(self.ways, share, np.ones(len(first) - 1)) > most:
+            return [self._drawn(rng) for _ in range(most)], np.zeros(most)
+        weights = []
+        while open_:
+            node, moves, weight = open_.pop()
+            edges = range(first[node], first[node + 1])
+            if not edges:
+                found.append(moves)
+                weights.append(weight)
+            open_ += [(child[e], [*moves, int(move[e])], weight + float(np.log(share[e]))) for e in edges if share[e] > 0.0]
+        return found, np.array(weights)
+
+    def _drawn(self, rng: NDArray[np.int64]) -> list[int]:
+        """The moves of a history."""
+        moves = np.zeros(self.game.depth + 1, np.int64)
+        with np.errstate(over="ignore"):
+            return moves[: draw_moves(self.ways, rng, moves)].tolist()
 
     def beliefs(self, most: int = 10) -> list[tuple[float, State]]:
         """The likeliest hidden states with their probabilities, each as one of the games that lead there."""
-        first, _, child, below = self.ways
-        reach, parent = np.zeros(len(first) - 1), np.zeros(len(first) - 1, np.int64)
+        first, _, child, _ = self.ways
+        reach, parent, share = np.zeros(len(first) - 1), np.zeros(len(first) - 1, np.int64), shares_of(self.ways)
         reach[0] = 1.0
         for node in range(len(reach)):
-            share = np.diff(np.minimum(below[first[node] : first[node + 1]], 1.0), prepend=0.0)
-            for e, p in zip(range(first[node], first[node + 1]), share, strict=True):
-                if p > 0.0:
-                    reach[child[e]] += p * reach[node]
+            for e in range(first[node], first[node + 1]):
+                if share[e] > 0.0:
+                    reach[child[e]] += share[e] * reach[node]
                     parent[child[e]] = e
         ends = np.flatnonzero((np.diff(first) == 0) & (reach > 0.0))
         likely = ends[np.argsort(-reach[ends], kind="stable")][:most]
@@ -309,7 +363,7 @@ def _blank(nodes: int, edges: int) -> Ways:
     return Ways(np.zeros(nodes + 1, np.int64), np.zeros(edges, np.int64), np.zeros(edges, np.int64), np.zeros(edges))
 
 
-def _bundle(paths: list[list[int]], log_weights: NDArray[np.float64]) -> Ways:
+def bundle(paths: list[list[int]], log_weights: NDArray[np.float64]) -> Ways:
     """A graph of paths that part at the start and do not meet again."""
     ways = _blank(1 + sum(map(len, paths)), sum(map(len, paths)))
     ways.below[:] = 2.0
