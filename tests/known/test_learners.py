@@ -80,6 +80,23 @@ def test_it_goes_on_where_it_stopped(kind: str) -> None:
     assert whole.policy({}).probabilities(state) == rest.policy({}).probabilities(state)
 
 
+@pytest.mark.parametrize("fresh", [False, True])
+def test_players_alternate(fresh: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second player samples against what the first has just learned, whether its network is new or not."""
+    it: Any = learner("always", fresh=fresh)
+    faced, sample = [], it.sample
+
+    def watch(player: int, stream: int) -> Any:
+        faced.append(it.mind().nets[0](np.eye(it.games.size, dtype=np.float32)))
+        return sample(player, stream)
+
+    it.iterate()
+    monkeypatch.setattr(it, "sample", watch)
+    it.iterate()
+    assert not np.array_equal(faced[0], faced[1])
+    assert np.array_equal(faced[1], it._gains[0](np.eye(it.games.size, dtype=np.float32)))
+
+
 @pytest.fixture(scope="module")
 def processes() -> Iterator[Workers]:
     crew = hire("2")

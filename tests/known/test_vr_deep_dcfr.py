@@ -14,7 +14,8 @@ from nebel.core.rng import generator
 from nebel.core.state import State
 from nebel.judge.best_response import Judge
 from nebel.learn.drive import Yardstick
-from nebel.learn.tallies import Tallies, group
+from nebel.learn.memory import Lessons
+from nebel.learn.tallies import Means, group
 from nebel.learn.traverse import Traverser, pass_back
 from nebel.learn.vr_deep_dcfr import VrDeepDcfr, VrDeepDcfrSettings
 from nebel.learn.workers import Alone
@@ -123,15 +124,17 @@ def test_long_games_stay_finite() -> None:
         learner.iterate()
     assert all(np.isfinite(value) for value in learner.metrics.values())
     assert all(np.isfinite(weights).all() for layer in learner.policy({}).layers for weights in (layer.weights, layer.biases))
-    assert learner._tallies.held == 2000
+    assert learner._strategies.held == 2000
 
 
-def test_tallies_hold_no_more_than_they_may() -> None:
-    tallies, rng = Tallies(3, 1, 2), np.random.default_rng(1)
-    for key in range(10):
-        tallies.add(np.array([key]), np.ones((1, 1)), np.ones((1, 2), bool), np.array([[1.0, 3.0]]), rng)
-    drawn = tallies.draw(10, rng)
-    assert drawn.shares.tolist() == [[0.25, 0.75]] * 3
+def test_means_hold_no_more_than_they_may() -> None:
+    means, rng = Means(Lessons.blank(3, 1, 2)), np.random.default_rng(1)
+    for row in range(10):
+        for figures, weight in (([[0.0, 1.0]], 3.0), ([[1.0, 0.0]], 1.0)):
+            new = Lessons(np.full((1, 1), row, np.float32), np.array(figures, np.float32), np.ones((1, 2), bool))
+            means.add(new, np.log([weight]), rng)
+    drawn = means.draw(10, rng)
+    assert drawn.figures.tolist() == [pytest.approx([0.25, 0.75])] * 3
 
 
 def test_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

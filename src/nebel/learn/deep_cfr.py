@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -95,6 +95,15 @@ def gains_of_paper(d: Decisions, traverser: int, before: Any, whole: Any, tail: 
         before[r] = min(max(before[r] + tail[r], low), high)
 
 
+class Samples(NamedTuple):
+    """What a player's traversals gave: its own gains, and the opponent's strategies, each with the logarithms of their weights."""
+
+    gains: Lessons
+    gain_weights: Reals
+    strategies: Experience
+    strategy_weights: Reals
+
+
 class RegretLearner:
     """Networks for the gains of both players, memories, and the average strategy; methods say how samples are made (`sample`)."""
 
@@ -119,16 +128,16 @@ class RegretLearner:
         """How everybody moves now."""
         return Regrets(self._gains if self.iterations else None)
 
-    def sample(self, player: int, stream: int) -> tuple[Lessons, Reals, Experience]:
-        """Gains of a player with logarithms of their weights, and strategies of the other."""
+    def sample(self, player: int, stream: int) -> Samples:
+        """Traverse the game for `player`."""
         raise NotImplementedError
 
     def gather(self, player: int, stream: int, rng: np.random.Generator) -> None:
         """Sample, and remember; what is later counts more."""
         late = math.log(self.iterations + 1)
-        lessons, weights, strategies = self.sample(player, stream)
-        self._memory[player].add(lessons, self.settings.temper * weights + late, rng)
-        self._strategies.add(strategies, np.full(len(strategies.rows), late), rng)
+        found, temper = self.sample(player, stream), self.settings.temper
+        self._memory[player].add(found.gains, temper * found.gain_weights + late, rng)
+        self._strategies.add(found.strategies, temper * found.strategy_weights + late, rng)
 
     def extra(self, player: int, rng: np.random.Generator) -> dict[str, float]:
         """What else a method learns from the player's samples; its losses."""
@@ -137,7 +146,7 @@ class RegretLearner:
     def iterate(self) -> None:
         s, begun, sampling, losses = self.settings, time.perf_counter(), 0.0, dict[str, float]()
         rng = np.random.default_rng([self.seed, self.iterations])
-        self.nodes, drawn = 0, []
+        self.nodes = 0
         for player in (0, 1):
             start = time.perf_counter()
             self.gather(player, 2 * self.iterations + player, rng)
@@ -145,8 +154,7 @@ class RegretLearner:
             losses |= self.extra(player, rng)
             net = self._net(player, self.iterations) if s.fresh else self._gains[player]
             losses[f"loss_{player}"] = float(np.mean([net.step(self._memory[player].draw(s.batch, rng), s.clip) for _ in range(s.steps)]))
-            drawn.append(net)
-        self._gains = drawn
+            self._gains[player] = net  # the next player samples against it: players alternate
         if s.average == "net":
             average = [self._average.step(self._strategies.draw(s.batch, rng)) for _ in range(s.average_steps)]
             losses["average_loss"] = float(np.mean(average))
@@ -212,22 +220,23 @@ class DeepCfr(RegretLearner):
         """Compile, or load what was compiled."""
         self.games.prepare(follow_all if self.settings.sampling == "external" else play_games, self.mind())
 
-    def sample(self, player: int, stream: int) -> tuple[Lessons, Reals, Experience]:
+    def sample(self, player: int, stream: int) -> Samples:
         return self._follow_all(player, stream) if self.settings.sampling == "external" else self._follow_one(player, stream)
 
-    def _follow_all(self, player: int, stream: int) -> tuple[Lessons, Reals, Experience]:
+    def _follow_all(self, player: int, stream: int) -> Samples:
         parts = self.games.follow_all(self.settings.traversals, self.mind(), stream, player)
         who, row, legal, share, gains = (np.concatenate(column) for column in zip(*parts, strict=True))
         self.nodes += len(who)
         own, other = who == player, who != player
         lessons = Lessons(row[own], self._unit.scaled(gains)[own].astype(np.float32), legal[own])
-        return lessons, np.zeros(len(lessons.rows)), Experience(row[other], share[other], legal[other])
+        strategies = Experience(row[other], share[other], legal[other])  # the traverser makes every move: nothing to divide out
+        return Samples(lessons, np.zeros(len(lessons.rows)), strategies, np.zeros(len(strategies.rows)))
 
-    def _follow_one(self, player: int, stream: int) -> tuple[Lessons, Reals, Experience]:
+    def _follow_one(self, player: int, stream: int) -> Samples:
         s = self.settings
         d = self._unit.of(self.games.run(s.traversals, self.mind(), stream, player, s.explore, self._length if s.estimate == "once" else 0))
         self.nodes += len(d.move)
-        own, other = np.flatnonzero(d.player == player), np.flatnonzero(d.player != player)
+        own = np.flatnonzero(d.player == player)
         gains, weights = np.zeros(d.legal.shape), -d.reach
         if s.estimate == "paper":
             weights = np.zeros(len(d.move))
@@ -238,7 +247,7 @@ class DeepCfr(RegretLearner):
             self._length = max(self._length, most_decisions(d, player, np.zeros(len(d.move), np.int64)))
             own = own[d.probe[own]]
         lessons = Lessons(d.rows(own), gains[own].astype(np.float32), d.legal[own])
-        return lessons, weights[own], Experience(d.rows(other), d.share[other], d.legal[other])
+        return Samples(lessons, weights[own], *d.strategies_of(1 - player))
 
     def save(self) -> Arrays:
         return {**super().save(), "length": np.array([self._length])}

@@ -15,10 +15,10 @@ import numpy as np
 from nebel.core.game import Game
 from nebel.core.settings import setting
 from nebel.learn.baseline import Baseline
-from nebel.learn.deep_cfr import RegretLearner, RegretSettings
-from nebel.learn.memory import Arrays, Experience, Lessons
+from nebel.learn.deep_cfr import RegretLearner, RegretSettings, Samples
+from nebel.learn.memory import Arrays, Lessons
 from nebel.learn.spread import play_games
-from nebel.learn.traverse import Decisions, Reals, pass_back
+from nebel.learn.traverse import Decisions, pass_back
 from nebel.learn.workers import Workers
 
 
@@ -42,16 +42,16 @@ class Dream(RegretLearner):
         """Compile, or load what was compiled."""
         self.games.prepare(play_games, self.mind())
 
-    def sample(self, player: int, stream: int) -> tuple[Lessons, Reals, Experience]:
+    def sample(self, player: int, stream: int) -> Samples:
         s = self.settings
         self._last = d = self._unit.of(self.games.run(s.traversals, self.mind(), stream, player, s.explore))
         self.nodes += len(d.move)
         guess = self._baseline.guess(d) if self.iterations else np.zeros(d.legal.shape, np.float32)
         gains = np.zeros(d.legal.shape)
         pass_back(d, guess, 1.0 if player == 0 else -1.0, np.zeros(len(d.move)), gains)
-        own, other = np.flatnonzero(d.player == player), np.flatnonzero(d.player != player)
+        own = np.flatnonzero(d.player == player)
         lessons = Lessons(d.rows(own), gains[own].astype(np.float32), d.legal[own])
-        return lessons, -d.reach[own], Experience(d.rows(other), d.share[other], d.legal[other])
+        return Samples(lessons, -d.reach[own], *d.strategies_of(1 - player))
 
     def extra(self, player: int, rng: np.random.Generator) -> dict[str, float]:
         assert self._last

@@ -22,11 +22,11 @@ import numpy as np
 
 from nebel.core.game import Game
 from nebel.learn.baseline import Baseline
-from nebel.learn.memory import Arrays, Lessons
+from nebel.learn.memory import Arrays, Experience, Lessons
 from nebel.learn.mmd_ppo import MmdPpo, MmdPpoSettings
 from nebel.learn.nets import Settled, Values, shares_of_logits
 from nebel.learn.spread import Plain, Spread, play_games
-from nebel.learn.tallies import Means, Tallies, group
+from nebel.learn.tallies import Means
 from nebel.learn.traverse import OVER, Decisions, Floats, Reals, pass_back
 from nebel.learn.workers import Workers
 from nebel.policy.net import NetPolicy
@@ -57,20 +57,21 @@ class Mirror:
         self._critic = Baseline.of_both(game, recall, s.critic, s.rate, seed + 1)
         self._kept = Settled.of(game, recall, s.hidden, s.rate, seed + 2)
         self._means = Means(Lessons.blank(s.room, self.games.size, game.actions))
-        self._tallies = Tallies(s.room, self.games.size, game.actions)
+        self._strategies = Means(Experience.blank(s.room, self.games.size, game.actions))
         self.iterations, self.metrics = 0, dict[str, float]()
         self._unit = 0.0  # the size of outcomes when all moves are equally likely: gains and evenness are measured by it
 
     def prepare(self) -> None:
         """Compile, or load what was compiled."""
-        self.games.prepare(play_games, self._mind())
+        self.games.prepare(play_games, self.mind())
 
-    def _mind(self) -> Warm:
+    def mind(self) -> Warm:
+        """Return how both players move now."""
         s = self.settings
         return Warm(self._gains, max(1e-6, s.even * (1.0 + self.iterations / s.settling) ** -0.5 if s.settling else s.even))
 
     def iterate(self) -> None:
-        s, begun, mind, losses = self.settings, time.perf_counter(), self._mind(), dict[str, float]()
+        s, begun, mind, losses = self.settings, time.perf_counter(), self.mind(), dict[str, float]()
         rng = np.random.default_rng([self.seed, self.iterations])
         nodes, ended, sampling, spread = 0, 0, 0.0, 0.0
         for player in (0, 1):
@@ -106,19 +107,16 @@ class Mirror:
         return loss, float(np.sqrt(np.mean(surprise**2)))
 
     def _learn_strategy(self, d: Decisions, player: int, rng: np.random.Generator) -> float:
-        """Of the player who did not explore: strategies count as often as they came to an information state, and the more the later."""
-        s, own = self.settings, np.flatnonzero(d.player == player)
-        groups = group(d.key[own], d.share[own])
-        at = own[groups.first]
-        amounts = (self.iterations + 1.0) ** LATE * groups.size[:, None] * groups.mean
-        self._tallies.add(groups.key, d.rows(at), d.legal[at], amounts, rng)
-        return float(np.mean([self._kept.step(self._tallies.draw(s.batch, rng)) for _ in range(s.steps)]))
+        """Learn the average strategy of the player who did not explore, in which later iterations count more."""
+        strategies, weights = d.strategies_of(player)
+        self._strategies.add(strategies, weights + LATE * np.log(self.iterations + 1.0), rng)
+        return float(np.mean([self._kept.step(self._strategies.draw(self.settings.batch, rng)) for _ in range(self.settings.steps)]))
 
     def policy(self, facts: dict[str, Any]) -> NetPolicy:
         return self._kept.policy(self.game, self.recall, facts).sharpened(self.settings.sharpen)
 
     def _parts(self) -> dict[str, Any]:
-        return {"gains.": self._gains, "critic.": self._critic, "kept.": self._kept, "means.": self._means, "tallies.": self._tallies}
+        return {"gains.": self._gains, "critic.": self._critic, "kept.": self._kept, "means.": self._means, "strategies.": self._strategies}
 
     def save(self) -> Arrays:
         held: Arrays = {"unit": np.array([self._unit])}

@@ -36,7 +36,7 @@ PRESETS: dict[str, dict[str, Preset]] = {
     "vr-deep-dcfr+": {
         "paper": Preset(
             {"traversals": 10_000, "explore": 0.6, "steps": 750, "baseline_steps": 1000, "average_hidden": "64-64-64",
-             "average_steps": 1667, "alpha": 2.0, "gamma": 2.0}, XU,
+             "average_steps": 1667, "alpha": 2.0, "gamma": 2.0, "divide_sampling": False}, XU,
         ),
     },
     "dream": {

@@ -1,4 +1,4 @@
-"""What is known of information states, summed up: of each the encoding, the legal moves and sums by move. Far less than the samples."""
+"""Running means of figures by information state: a memory whose size does not grow with the number of samples."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Generic, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nebel.learn.memory import Arrays, Experience, Rows
+from nebel.learn.memory import Arrays, Rows
 
 Longs = NDArray[np.int64]
 
@@ -34,85 +34,29 @@ def _sums(inverse: Longs, count: Longs, figures: NDArray[Any]) -> NDArray[np.flo
     return found
 
 
-class ByState:
-    """Places for at most `room` information states; beyond that a new one takes the place of one drawn at random."""
+class Means(Generic[Rows]):
+    """Weighted means of figures by move, of all that was ever added, for at most as many information states as `blank` has rows.
 
-    def __init__(self, room: int, size: int, actions: int) -> None:
-        self.room, self.held = room, 0
-        self._at: dict[int, int] = {}
-        self._keys = np.zeros(room, np.int64)
-        self._rows, self._legal = np.zeros((room, size), np.float32), np.zeros((room, actions), np.bool_)
-        self._sums = np.zeros((room, actions))
-
-    def _places(self, keys: Longs, rows: Any, legal: Any, rng: np.random.Generator) -> Longs:
-        """Each key is there once."""
-        places = np.array([self._place(key, rng) for key in keys.tolist()], np.int64)
-        self._rows[places], self._legal[places] = rows, legal
-        return places
-
-    def _place(self, key: int, rng: np.random.Generator) -> int:
-        at = self._at.get(key)
-        if at is None:
-            at = self.held if self.held < self.room else int(rng.integers(self.room))
-            if self.held == self.room:
-                del self._at[int(self._keys[at])]
-                self._clear(at)
-            self.held = min(self.held + 1, self.room)
-            self._keys[at], self._at[key] = key, at
-        return at
-
-    def _clear(self, at: int) -> None:
-        self._sums[at] = 0.0
-
-    def _drawn(self, count: int, rng: np.random.Generator) -> Any:
-        """So many places, or all if there are fewer."""
-        return slice(self.held) if self.held <= count else rng.integers(0, self.held, count)
-
-    def _arrays(self) -> Arrays:
-        return {"keys": self._keys, "rows": self._rows, "legal": self._legal, "sums": self._sums}
-
-    def save(self, name: str = "") -> Arrays:
-        return {f"{name}{part}": array[: self.held] for part, array in self._arrays().items()}
-
-    def restore(self, arrays: Arrays, name: str = "") -> None:
-        self.held = len(arrays[f"{name}keys"])
-        for part, array in self._arrays().items():
-            array[: self.held] = arrays[f"{name}{part}"]
-        self._at = {key: i for i, key in enumerate(self._keys[: self.held].tolist())}
-
-
-class Tallies(ByState):
-    """Sums by move, such as of strategies, whose shares are drawn."""
-
-    def add(self, keys: Longs, rows: Any, legal: Any, amounts: Any, rng: np.random.Generator) -> None:
-        """Each key is there once."""
-        self._sums[self._places(keys, rows, legal, rng)] += amounts
-
-    def draw(self, count: int, rng: np.random.Generator) -> Experience:
-        """Shares of so many information states, or of all if there are fewer."""
-        at = self._drawn(count, rng)
-        sums = self._sums[at]
-        return Experience(self._rows[at], (sums / sums.sum(axis=1, keepdims=True)).astype(np.float32), self._legal[at])
-
-
-class Means(ByState, Generic[Rows]):
-    """Weighted means of figures by move, of all that was ever added. Rows that are the same are one. Called as `memory.Weighted` is.
-
-    Weights are kept relative to the largest of their information state: in long games they are far apart.
+    Rows that are the same are one. When there is no place left, a new one takes the place of one drawn at random. Weights are kept
+    relative to the largest of their information state: in long games they are far apart. Called as `memory.Weighted` is.
     """
 
     def __init__(self, blank: Rows) -> None:
         rows, _, legal = blank
-        super().__init__(len(rows), rows.shape[1], legal.shape[1])
-        self._kind, self._weights, self._tops = type(blank), np.zeros(len(rows)), np.full(len(rows), -np.inf)
+        self.room, self.held = len(rows), 0
+        self._kind, self._at = type(blank), dict[int, int]()
+        self._keys = np.zeros(self.room, np.int64)
+        self._rows, self._legal = np.zeros(rows.shape, np.float32), np.zeros(legal.shape, np.bool_)
+        self._sums, self._weights, self._tops = np.zeros(legal.shape), np.zeros(self.room), np.full(self.room, -np.inf)
 
     def add(self, new: Rows, weights: Any, rng: np.random.Generator) -> None:
-        """`weights` are logarithms."""
+        """Add figures by move to the means of their rows; `weights` are logarithms."""
         rows, figures, legal = new
         if not len(rows):
             return
         found, first, inverse, count = np.unique(row_keys(rows), return_index=True, return_inverse=True, return_counts=True)
-        places = self._places(found, rows[first], legal[first], rng)
+        places = np.array([self._place(key, rng) for key in found.tolist()], np.int64)
+        self._rows[places], self._legal[places] = rows[first], legal[first]
         tops = self._tops[places].copy()
         np.maximum.at(tops, inverse, weights)
         kept, weight = np.exp(self._tops[places] - tops), np.exp(weights - tops[inverse])
@@ -121,12 +65,20 @@ class Means(ByState, Generic[Rows]):
         self._weights[places] = self._weights[places] * kept + total[:, -1]
         self._tops[places] = tops
 
-    def _clear(self, at: int) -> None:
-        super()._clear(at)
-        self._weights[at], self._tops[at] = 0.0, -np.inf
+    def _place(self, key: int, rng: np.random.Generator) -> int:
+        at = self._at.get(key)
+        if at is None:
+            at = self.held if self.held < self.room else int(rng.integers(self.room))
+            if self.held == self.room:
+                del self._at[int(self._keys[at])]
+                self._sums[at], self._weights[at], self._tops[at] = 0.0, 0.0, -np.inf
+            self.held = min(self.held + 1, self.room)
+            self._keys[at], self._at[key] = key, at
+        return at
 
     def draw(self, count: int, rng: np.random.Generator) -> Rows:
-        at = self._drawn(count, rng)
+        """Return the means of `count` information states, or of all if there are fewer."""
+        at = slice(self.held) if self.held <= count else rng.integers(0, self.held, count)
         kind: Any = self._kind
         found: Rows = kind(self._rows[at], (self._sums[at] / self._weights[at][:, None]).astype(np.float32), self._legal[at])
         return found
@@ -140,7 +92,18 @@ class Means(ByState, Generic[Rows]):
         return float(weights.sum() ** 2 / np.sum(weights**2))
 
     def _arrays(self) -> Arrays:
-        return {**super()._arrays(), "weights": self._weights, "tops": self._tops}
+        return {
+            "keys": self._keys, "rows": self._rows, "legal": self._legal, "sums": self._sums, "weights": self._weights, "tops": self._tops,
+        }  # fmt: skip
+
+    def save(self, name: str = "") -> Arrays:
+        return {f"{name}{part}": array[: self.held] for part, array in self._arrays().items()}
+
+    def restore(self, arrays: Arrays, name: str = "") -> None:
+        self.held = len(arrays[f"{name}keys"])
+        for part, array in self._arrays().items():
+            array[: self.held] = arrays[f"{name}{part}"]
+        self._at = {key: i for i, key in enumerate(self._keys[: self.held].tolist())}
 
 
 def row_keys(rows: Any) -> Longs:

@@ -22,7 +22,7 @@ from nebel.core.rng import uniform
 from nebel.core.rows import copy
 from nebel.core.rule import kernel, rule
 from nebel.core.unfold import look_away
-from nebel.learn.memory import Arrays
+from nebel.learn.memory import Arrays, Experience
 from nebel.policy.net import encoding_of
 
 BOARDS = 2048
@@ -56,6 +56,7 @@ class Decisions(NamedTuple):
     move: Any
     odds: Any  # of the move, exploration included
     reach: Any  # log of the product of the mover's own odds before, each times the number of moves
+    opponent_reach: Any  # the same product for the opponent's moves before, as sampled, averaged over where it could explore
     then: Any  # the next decision of this game, or OVER, or ONGOING - board
     score: Any  # what player 0 got if it is over
     probe: Any  # whether this is the explorer's decision at which it explores once
@@ -68,6 +69,15 @@ class Decisions(NamedTuple):
         found: Floats = self.both[at, self.player[at], :size]
         return found
 
+    def strategies_of(self, player: int, exponent: float = 1.0) -> tuple[Experience, Reals]:
+        """Return the strategies of `player`, who does not explore, and the logarithms of their weights in its average strategy.
+
+        An information state comes up in proportion to the player's own reach, by which its average counts, and to the sampling
+        probability of the explorer's moves, which changes with the iteration and is divided out here, to the power `exponent`.
+        """
+        at = np.flatnonzero(self.player == player)
+        return Experience(self.rows(at), self.share[at], self.legal[at]), -exponent * self.opponent_reach[at]
+
     def table(self, at: Any = slice(None)) -> Floats:
         """What both knew, and who was to move: of player 0, of player 1, and the seat."""
         both = self.both[at]
@@ -76,10 +86,11 @@ class Decisions(NamedTuple):
 
 def blank(count: int, size: int, actions: int) -> Decisions:
     player, key, move, then = np.zeros((4, count), np.int64)
-    odds, reach, score = np.zeros((3, count))
+    odds, reach, opponent_reach, score = np.zeros((4, count))
     legal, share = np.zeros((count, actions), np.bool_), np.zeros((count, actions), np.float32)
     probe = np.zeros(count, np.bool_)
-    return Decisions(player, key, np.zeros((count, 2, size), np.float32), legal, share, move, odds, reach, then, score, probe)
+    both = np.zeros((count, 2, size), np.float32)
+    return Decisions(player, key, both, legal, share, move, odds, reach, opponent_reach, then, score, probe)
 
 
 class Tables(NamedTuple):
@@ -90,6 +101,9 @@ class Tables(NamedTuple):
     memory: Any
     last: Any  # the last decision of this game, or OVER
     reach: Any  # by player: log of own odds so far
+    explored: Any  # log of the explorer's odds so far if it explores at each decision
+    settled: Any  # log of the sum of the explorer's odds so far over the decisions at which it can have explored for the last time
+    made: Any  # decisions of the explorer so far
     pivot: Any  # decisions of the explorer until the one at which it explores once
     turn: Any
     both: Any
@@ -110,6 +124,13 @@ class Steps(NamedTuple):
 @rule
 def say_nothing(s: Any, player: int, out: Any) -> None:
     """Of players who are not told in numbers."""
+
+
+@rule
+def log_sum(a: float, b: float) -> float:
+    """Return log(exp(a) + exp(b)); either may be minus infinity."""
+    high, low = max(a, b), min(a, b)
+    return high + np.log1p(np.exp(low - high)) if low > -np.inf else high
 
 
 @lru_cache(maxsize=16)
@@ -158,10 +179,25 @@ def stepping(game: Game, recalls: tuple[str, str], told: tuple[bool, bool]) -> S
         t.pivot[j] = int(uniform(rng) * once) if once > 0 else -1
         t.memory[j, 0], t.memory[j, 1] = blank_memory(0), blank_memory(1)
         t.last[j], t.reach[j, 0], t.reach[j, 1], t.live[j] = OVER, 0.0, 0.0, True
+        t.explored[j], t.settled[j], t.made[j] = 0.0, -np.inf, 0
         t.games[j] += 1
         t.turn[j] = turn(t.state[j])
         if t.turn[j] == CHANCE:
             go_on(t, j, dealt(t, j, rng), rng)
+
+    @rule
+    def note_explorer(t: Tables, j: int, n: int, share: float, explore: float, once: int) -> None:
+        """Follow the odds of the explorer's move: by its strategy if it explored for the last time before, or exploring."""
+        settled = t.settled[j] + np.log(n * share) if share > 0.0 else -np.inf
+        t.settled[j] = log_sum(settled, t.explored[j]) if t.made[j] < once else settled
+        t.explored[j] += np.log(explore + (1.0 - explore) * n * share)
+        t.made[j] += 1
+
+    @rule
+    def sampling_reach(t: Tables, j: int, once: int) -> float:
+        """Return the log of the explorer's odds so far, averaged over the decisions at which it can explore for the last time."""
+        later = t.explored[j] + np.log(float(once - t.made[j])) if t.made[j] < once else -np.inf
+        return log_sum(t.settled[j], later) - np.log(float(once))
 
     @kernel
     def begin(t: Tables, rng: Any, count: int, once: int) -> None:
@@ -201,6 +237,9 @@ def stepping(game: Game, recalls: tuple[str, str], told: tuple[bool, bool]) -> S
                 t.odds[i] = stray / n + (1.0 - stray) * share[j, t.moves[i]]
             c = pick(t.odds, n, uniform(rng))
             d.player[at], d.move[at], d.odds[at], d.reach[at] = p, t.moves[c], t.odds[c], t.reach[j, p]
+            d.opponent_reach[at] = t.reach[j, 1 - p] if p == explorer or once == 0 else sampling_reach(t, j, once)
+            if p == explorer:
+                note_explorer(t, j, n, share[j, t.moves[c]], explore, once)
             d.key[at] = t.key[j]
             copy(t.both[j, 0], d.both[at, 0])
             copy(t.both[j, 1], d.both[at, 1])
@@ -239,7 +278,8 @@ class Traverser:
         self.asked, self.at = np.zeros(0, np.int64), 0  # boards that a strategy is asked about, and decisions so far
         self.tables = Tables(
             game.blank(boards), np.zeros(boards, np.bool_), np.zeros((boards, 2), np.int64), np.zeros(boards, np.int64),
-            np.zeros((boards, 2)), np.zeros(boards, np.int64), np.zeros(boards, np.int64), np.zeros((boards, 2, size), np.float32),
+            np.zeros((boards, 2)), np.zeros(boards), np.zeros(boards), np.zeros(boards, np.int64),
+            np.zeros(boards, np.int64), np.zeros(boards, np.int64), np.zeros((boards, 2, size), np.float32),
             np.zeros((boards, game.actions), np.bool_), np.zeros(boards, np.int64), np.zeros(boards, np.int64),
             np.zeros(width, np.int64), np.zeros(width), np.zeros(2, np.int64),
         )  # fmt: skip
