@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nebel.core.errors import BadFile
+from nebel.core.output import replacing
 from nebel.policy.net import Layer, NetPolicy
 from nebel.policy.nets import NetsPolicy
 from nebel.policy.table import MadePolicy, Policy, Shares, TablePolicy, Uniform
@@ -27,18 +27,17 @@ Arrays = dict[str, NDArray[Any]]
 
 def write_arrays(path: Path, arrays: Arrays, header: dict[str, Any]) -> None:
     """Write arrays and header so that a reader finds either the old file or the new one, never a part."""
+    from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     header = {**header, "format": FORMAT}
     text = json.dumps({**header, "checksum": _checksum(arrays, header)}, sort_keys=True)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        save_file(arrays, part, metadata={"nebel": text})
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+    with replacing(path) as part:
+        try:
+            save_file(arrays, part, metadata={"nebel": text})
+        except SafetensorError as error:  # how it says that the disk is full
+            raise BadFile(f"{path} cannot be written: {error}") from error
 
 
 def read_arrays(path: Path, *kinds: str) -> tuple[Arrays, dict[str, Any]]:

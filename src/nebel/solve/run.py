@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from nebel.core.errors import BadFile, BadSetting
 from nebel.core.game import BaseGame
+from nebel.core.output import write_text
 from nebel.core.settings import Settings, setting
 from nebel.judge.best_response import Verdict
 from nebel.policy.io import read_arrays, write_arrays
@@ -83,7 +83,7 @@ class Folder:
         if (self.path / "run.json").exists():
             raise BadFile(f"{self.path} already holds a run; add --resume to go on with it, or choose another folder")
         self.path.mkdir(parents=True, exist_ok=True)
-        _write_text(self.path / "run.json", json.dumps({**vars(job), "fingerprint": fingerprint}, indent=1) + "\n")
+        write_text(self.path / "run.json", json.dumps({**vars(job), "fingerprint": fingerprint}, indent=1) + "\n")
 
     def job(self) -> tuple[Job, str]:
         file = self.path / "run.json"
@@ -115,7 +115,7 @@ class Folder:
         metrics = self.path / "metrics.jsonl"
         if metrics.exists():  # what was written after the checkpoint will be written again
             lines = [line for line in metrics.read_text().splitlines() if _iterations_of(line) <= header["iterations"]]
-            _write_text(metrics, "".join(line + "\n" for line in lines))
+            write_text(metrics, "".join(line + "\n" for line in lines))
         return float(header["seconds"])
 
     def metric(self, row: dict[str, Any]) -> None:
@@ -159,9 +159,3 @@ def _iterations_of(line: str) -> float:
         return float(json.loads(line)["iterations"])
     except (ValueError, KeyError, TypeError):
         return math.inf  # a line that was cut off
-
-
-def _write_text(path: Path, text: str) -> None:
-    part = path.with_name(f".{path.name}.part")
-    part.write_text(text)
-    os.replace(part, path)
