@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import _thread
 import math
-import time
+import signal
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -34,8 +35,10 @@ from nebel.policy.io import save_policy
 from nebel.policy.net import encoding_of
 from nebel.policy.table import MadePolicy, Uniform
 from nebel.search.target import in_rules
-from nebel.solve.run import Budget, Folder, Job, enter
+from nebel.solve.loop import Loop
+from nebel.solve.run import Budget, Entry, Job
 from nebel.solve.settings import as_dict
+from nebel.solve.signals import Signals, heard
 
 DEFAULT_SECONDS = 600.0
 GAMES = 2000
@@ -56,7 +59,7 @@ class Learner(Protocol):
 
 
 class News(NamedTuple):
-    """How a run stands."""
+    """How a run stands. `metrics` are those of this very iteration; the network is measured at some iterations only."""
 
     iterations: int
     seconds: float
@@ -100,6 +103,11 @@ class Yardstick:
         except TooLarge:
             self._judge = None
 
+    @property
+    def exact(self) -> bool:
+        """Whether exploitability is computed."""
+        return self._judge is not None
+
     def measure(self, policy: MadePolicy) -> dict[str, float]:
         if self._judge:
             verdict = self._judge.verdict(policy.on_tree(self._judge.tree).strategies)
@@ -118,92 +126,82 @@ def learn(
     workers: str = "1",
     progress: Callable[[News], None] = lambda news: None,
     checkpoint_every: float = 60.0,
+    out: str | None = None,
 ) -> Learned:
-    """Learn to play a game. With a folder the run can be killed at any moment and resumed to the same result."""
-    budget = budget or Budget(seconds=DEFAULT_SECONDS)
-    entry = enter(job, folder, resume)
-    job, run = entry.job, entry.run
+    """Learn to play a game. With a folder the run can be killed at any moment and resumed to the same result; `run.json` in it holds what
+    was asked for, the budget and the name of the file `out` included."""
+    entry = Entry(job, budget or Budget(), folder, resume, out)
+    with heard() as signals, entry.owned():
+        return _learn(entry, signals, workers, progress, checkpoint_every)
+
+
+def _learn(entry: Entry, signals: Signals, workers: str, progress: Callable[[News], None], checkpoint_every: float) -> Learned:
+    job = entry.asked.job
     game = in_rules(load(job.game))
-    entry.check(game)
     recall = resolve_recall(game, job.recall)
     if recall == PERFECT and recall not in game.encodings:
         recall = next(iter(game.encodings), recall)
     job = replace(job, game=game.string, method=method_named(job.method), recall=recall)
     settings = METHODS[job.method](**usual(job.method, bool(encoding_of(game, recall).board), job.settings))
     job = replace(job, settings=as_dict(settings))
+    entry.begin(job, game)
+    if entry.asked.budget == Budget():
+        entry.limit(Budget(seconds=DEFAULT_SECONDS))
+    budget = entry.asked.budget
     crew = hire(workers)
     try:
         learner = LEARNERS[job.method](game, job.recall, settings, job.seed, crew)
         yardstick = Yardstick(game)
-        if budget.until is not None and "exploitability" not in yardstick.measure(learner.policy({})):
+        if budget.until is not None and not yardstick.exact:
             raise TooLarge(f"{job.game} is too large to judge exactly, so --until cannot be met; give --iterations or --seconds")
-        loop = _Loop(learner, yardstick, budget, run, progress, entry.begin(job, game, learner), checkpoint_every)
+        loop = _LearnerLoop(learner, yardstick, budget, entry, signals, checkpoint_every, progress)
         loop.run()
     finally:
         crew.close()
     facts: dict[str, Any] = {"method": job.method, "settings": job.settings, "seed": job.seed, "iterations": learner.iterations}
     policy = learner.policy(facts)
-    if run:
-        save_policy(policy, run.path / "policy.nebel")
+    if entry.run:
+        save_policy(policy, entry.run.path / "policy.nebel")
     return Learned(job, learner.iterations, loop.seconds, loop.measured, policy)
 
 
-class _Loop:
-    """Measures at iteration counts that grow by a tenth, wherever a run was interrupted."""
+class _LearnerLoop(Loop):
+    """Measures the network at iteration counts that grow by a tenth."""
 
     def __init__(
-        self, learner: Learner, yardstick: Yardstick, budget: Budget, run: Folder | None, progress: Callable[[News], None],
-        seconds: float, checkpoint_every: float,
+        self, learner: Learner, yardstick: Yardstick, budget: Budget, entry: Entry, signals: Signals, checkpoint_every: float,
+        progress: Callable[[News], None],
     ) -> None:  # fmt: skip
-        self.learner, self.yardstick, self.budget, self.folder, self.progress = learner, yardstick, budget, run, progress
-        self.seconds, self.checkpoint_every = seconds, checkpoint_every
+        super().__init__(learner, budget, entry, signals, checkpoint_every)
+        self.learner, self.yardstick, self.progress = learner, yardstick, progress
         self.measured: dict[str, float] = {}
 
-    def run(self) -> None:
+    def prepare(self) -> None:
         self.learner.prepare()
-        saved = time.monotonic()
-        while not self._done():
-            begun = time.perf_counter()
-            self.learner.iterate()
-            self.seconds += time.perf_counter() - begun
-            self._check()
-            due = self._due()
-            if due:
-                self.measured = self.yardstick.measure(self.learner.policy({}))
-            self._report(due)
-            if self.folder and time.monotonic() - saved > self.checkpoint_every:
-                self.folder.save(self.learner, self.seconds)
-                saved = time.monotonic()
-        self.measured = self.yardstick.measure(self.learner.policy({}))
-        if self.folder:
-            self.folder.save(self.learner, self.seconds)
 
-    def _check(self) -> None:
-        """Numbers that are none must not reach a checkpoint."""
-        for name, value in self.learner.metrics.items():
+    def advance(self, stop: int) -> None:
+        self.learner.iterate()
+        for name, value in self.learner.metrics.items():  # stop at NaN or infinity before it reaches a checkpoint
             if not math.isfinite(value):
-                kept = f" (the last checkpoint in {self.folder.path} is as it was)" if self.folder else ""
+                kept = f" (the last checkpoint in {self.entry.run.path} is as it was)" if self.entry.run else ""
                 raise BadSetting(f"{name} is {value} after {self.learner.iterations:,} iterations{kept}; try a smaller --rate")
 
-    def _due(self) -> bool:
+    def stop(self) -> None:
+        """Interrupt the main thread: what this iteration did is lost, and the checkpoint is that of the one before."""
+        _thread.interrupt_main(signal.SIGINT)
+
+    def next_measured(self, iterations: int) -> int:
         at = 1
-        while at < self.learner.iterations:
+        while at <= iterations:
             at = max(at + 5, math.ceil(1.1 * at))
-        return at == self.learner.iterations
+        return at
 
-    def _report(self, measured: bool) -> None:
-        done, budget = self.learner.iterations, self.budget
-        shares = [done / budget.iterations if budget.iterations else 0.0, self.seconds / budget.seconds if budget.seconds else 0.0]
-        metrics = {**self.learner.metrics, **self.measured}
-        self.progress(News(done, self.seconds, min(1.0, max(shares)), metrics))
-        if self.folder:
-            row = {**self.learner.metrics, **(self.measured if measured else {})}
-            self.folder.metric({"iterations": done, "seconds": round(self.seconds, 3), **row})
+    def measure(self) -> None:
+        self.measured = self.yardstick.measure(self.learner.policy({}))
+        self.exploitability = self.measured.get("exploitability")
 
-    def _done(self) -> bool:
-        budget, reached = self.budget, self.measured.get("exploitability", math.inf)
-        if budget.iterations is not None and self.learner.iterations >= budget.iterations:
-            return True
-        if budget.until is not None and reached <= budget.until:
-            return True
-        return budget.seconds is not None and self.seconds >= budget.seconds
+    def tell(self, measured: bool) -> None:
+        metrics = {**self.learner.metrics, **(self.measured if measured else {})}
+        self.progress(News(self.learner.iterations, self.seconds, self.share, metrics))
+        if self.entry.run:
+            self.entry.run.metric({"iterations": self.learner.iterations, "seconds": round(self.seconds, 3), **metrics})

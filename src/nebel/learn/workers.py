@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -53,12 +54,23 @@ class Processes:
         self._pool.shutdown(cancel_futures=True)
 
 
+PARTING = 15.0
+"""Seconds that a worker stays after SIGTERM: a batch system sends it to all processes of a job at once, and the iteration is to end."""
+
+
 def _quiet() -> None:
-    """Interrupting is for the one who gives the tasks, and products of small matrices gain nothing from threads."""
+    """Leave signals to the process that gives the tasks; products of small matrices gain nothing from threads."""
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _leave_later)
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+
+def _leave_later(number: int, frame: Any) -> None:
+    timer = threading.Timer(PARTING, os._exit, (1,))
+    timer.daemon = True
+    timer.start()
 
 
 class Ray:

@@ -25,6 +25,7 @@ from nebel.core.sequence import Half, halves, shares_of, spread, uniform_strateg
 from nebel.core.tree import Side, Tree
 from nebel.policy.table import TablePolicy, from_tree
 from nebel.solve.heritage import Held, Heritage, lay_down, sorted_held
+from nebel.solve.run import Steady
 
 Reals = NDArray[np.float64]
 
@@ -175,7 +176,7 @@ def _spread(side: Half, strategy: Any, reach: Any) -> None:
     spread(side, strategy, reach)
 
 
-class FullWidth:
+class FullWidth(Steady):
     """Any method of the family on a tree, perfect recall or not."""
 
     def __init__(self, tree: Tree, method: str, threads: int = 1) -> None:

@@ -24,9 +24,10 @@ from nebel.policy.io import read_arrays, save_policy
 from nebel.solve.cfr import FullWidth
 from nebel.solve.drive import Result, solve
 from nebel.solve.heritage import left_by
-from nebel.solve.run import Budget, Folder, Job, Progress
+from nebel.solve.run import Budget, Entry, Job, Progress
 from nebel.solve.sampled import Sampled
 from nebel.solve.settings import METHODS, Sampling, Sweeping, as_dict, method_named
+from nebel.solve.signals import heard
 from nebel.solve.size import Sizing
 
 
@@ -71,9 +72,23 @@ def solve_family(
     progress: Callable[[Progress], None] = lambda progress: None,
     checkpoint_every: float = 10.0,
     done: Callable[[Stage, Result], None] = lambda stage, result: None,
+    out: str | None = None,
 ) -> Result:
     """Solve the games of `job.curriculum` in order; returns the result of the last, which is the game itself. With a folder each
     stage has a folder of its own in it."""
+    entry = Entry(job, budget, folder, resume, out)
+    with heard(), entry.owned():
+        return _solve_family(entry, sized, progress, checkpoint_every, done)
+
+
+def _solve_family(
+    entry: Entry,
+    sized: Callable[[Sizing, float], None],
+    progress: Callable[[Progress], None],
+    checkpoint_every: float,
+    done: Callable[[Stage, Result], None],
+) -> Result:
+    job, folder = entry.asked.job, entry.run.path if entry.run else None
     game = load(job.game)
     chosen = Curriculum(**(job.curriculum or {}))
     family = stages(game, chosen.curriculum or "")
@@ -85,16 +100,14 @@ def solve_family(
     job = replace(job, settings=as_dict(settings), curriculum=asdict(chosen))
     for smaller, larger in pairwise(family):
         borrow(larger.game, smaller.game, job.recall)  # refuses before anything is computed
-    run = Folder(folder) if folder else None
-    if run and not resume:
-        run.begin(job, game.fingerprint)
+    entry.begin(job, game)
     heritage, result = None, None
     for stage in family:
         own = folder / stage.name if folder else None
         here = replace(job, game=stage.game.string, curriculum=None)
-        again = resume and own is not None and (own / "run.json").exists()
+        again = entry.resumed is not None and own is not None and (own / "run.json").exists()
         finished = again and stage is not family[-1] and own is not None and (own / "policy.nebel").exists()
-        limit = _spent(own) if finished and own else budget  # the last may go on with a larger budget
+        limit = _spent(own) if finished and own else entry.asked.budget  # the last may go on with a larger budget
         result = solve(here, limit, own, again, sized, progress, checkpoint_every, heritage)
         done(stage, result)
         assert isinstance(result.solver, (FullWidth, Sampled))

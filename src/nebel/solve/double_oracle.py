@@ -30,6 +30,7 @@ from nebel.judge.mixture import Responder
 from nebel.policy.table import Shares, TablePolicy
 from nebel.solve.matrix_game import Basis, equilibrium, exact, first_basis
 from nebel.solve.mixture_policy import behaviour
+from nebel.solve.run import Steady
 from nebel.solve.settings import DoubleOracleSettings
 
 Reals = NDArray[np.float64]
@@ -44,7 +45,7 @@ WHOLE = 10**12
 """Denominator of rounded weights."""
 
 
-class DoubleOracle:
+class DoubleOracle(Steady):
     """The solver: strategies of both players, their payoffs, and the best mixtures so far with what they guarantee."""
 
     def __init__(self, game: BaseGame, settings: DoubleOracleSettings, seed: int) -> None:

@@ -22,11 +22,13 @@ from nebel.policy.table import TablePolicy, sorted_shares
 from nebel.solve.cfr import FullWidth
 from nebel.solve.double_oracle import MET, DoubleOracle
 from nebel.solve.heritage import Heritage
+from nebel.solve.loop import Loop
 from nebel.solve.maximin import Maximin
 from nebel.solve.merged import MergedStates
-from nebel.solve.run import Budget, Folder, Job, Progress, Solver, enter
+from nebel.solve.run import Budget, Entry, Job, Progress, Solver
 from nebel.solve.sampled import Sampled
 from nebel.solve.settings import METHODS, DoubleOracleSettings, MaximinSettings, Sampling, as_dict, method_named
+from nebel.solve.signals import Signals, heard
 from nebel.solve.size import GIGABYTE, Sizing, size_up
 
 
@@ -40,6 +42,7 @@ class Result:
     policy: TablePolicy
     solver: Solver
     certificate: Certificate | None = None
+    ended: str = ""  # why it ended before its budget was spent
 
 
 def make_solver(game: BaseGame, played: BaseGame, job: Job, sizing: Sizing) -> Solver:
@@ -93,16 +96,28 @@ def solve(
     progress: Callable[[Progress], None] = lambda progress: None,
     checkpoint_every: float = 10.0,
     heritage: Heritage | None = None,
+    out: str | None = None,
 ) -> Result:
     """Solve a game, perhaps from what was learned in a smaller one. With a folder the run can be killed at any moment and resumed
-    to the same result."""
-    budget = budget or Budget()
-    entry = enter(job, folder, resume)
-    job, run = entry.job, entry.run
+    to the same result; `run.json` in it holds what was asked for, the budget and the name of the file `out` included."""
+    entry = Entry(job, budget or Budget(), folder, resume, out)
+    with heard() as signals, entry.owned():
+        return _solve(entry, signals, sized, progress, checkpoint_every, heritage)
+
+
+def _solve(
+    entry: Entry,
+    signals: Signals,
+    sized: Callable[[Sizing, float], None],
+    progress: Callable[[Progress], None],
+    checkpoint_every: float,
+    heritage: Heritage | None,
+) -> Result:
+    job = entry.asked.job
     game = load(job.game)
-    entry.check(game)
     job = replace(job, game=game.string, method=method_named(job.method), recall=resolve_recall(game, job.recall))
     job = replace(job, settings=as_dict(METHODS[job.method](**job.settings)))
+    entry.begin(job, game)
     if job.pone:
         pruned.check(game, job.recall, job.memory)
     played = pruned.pruned(game) if job.pone else game
@@ -113,109 +128,87 @@ def solve(
             raise BadSetting(f"a curriculum is for tabular methods without --pone, not for {job.method} on {job.game}")
         solver.inherit(heritage)
     judge = make_judge(game, job, sizing, solver)
+    budget = entry.asked.budget
     if budget == Budget():
         hour = Budget(seconds=3600.0, until=MET)
         budget = hour if isinstance(solver, (DoubleOracle, Maximin)) else Budget(seconds=10.0, until=1e-6 if judge else None)
+        entry.limit(budget)
     if budget.until is not None and judge is None:
         raise TooLarge(f"{job.game} is too large to judge exactly, so --until cannot be met; give --iterations or --seconds")
-    clock = _Loop(solver, judge, budget, run, progress, entry.begin(job, game, solver), checkpoint_every)
-    verdict = clock.run(lambda pace: sized(sizing, pace))
+    loop = _SolverLoop(solver, judge, budget, entry, signals, checkpoint_every, lambda pace: sized(sizing, pace), progress)
+    loop.run()
     facts = {"method": job.method, "settings": job.settings, "seed": job.seed, "iterations": solver.iterations}
     policy = solver.policy({**facts, "pone": job.pone})
     if job.pone and not isinstance(solver, MergedStates | DoubleOracle | Maximin):  # those know sure wins themselves
         policy = complete(game, policy, job.memory)
-    if run:
-        save_policy(policy, run.path / "policy.nebel")
+    if entry.run:
+        save_policy(policy, entry.run.path / "policy.nebel")
     certificate = solver.certificate() if isinstance(solver, DoubleOracle) else None
-    if run and certificate:
-        write_certificate(certificate, run.path / "certificate.json")
-    return Result(job, sizing, solver.iterations, clock.seconds, verdict, policy, solver, certificate)
+    if entry.run and certificate:
+        write_certificate(certificate, entry.run.path / "certificate.json")
+    return Result(job, sizing, solver.iterations, loop.seconds, loop.verdict, policy, solver, certificate, solver.full)
 
 
-class _Loop:
-    """Iterates in chunks; judges at iteration counts that grow by a tenth, so that the stopping point depends on no clock."""
+class _SolverLoop(Loop):
+    """Iterates in chunks of about a tenth of a second; judges at iteration counts that grow by a tenth."""
 
     def __init__(
-        self, solver: Solver, judge: Callable[[], Verdict] | None, budget: Budget, run: Folder | None, progress: Callable[[Progress], None],
-        seconds: float, checkpoint_every: float,
+        self, solver: Solver, judge: Callable[[], Verdict] | None, budget: Budget, entry: Entry, signals: Signals, checkpoint_every: float,
+        first: Callable[[float], None], progress: Callable[[Progress], None],
     ) -> None:  # fmt: skip
-        self.solver, self.judge, self.budget, self.folder, self.progress = solver, judge, budget, run, progress
-        self.seconds, self.checkpoint_every = seconds, checkpoint_every
-        self._pace = 1.0  # iterations that take about a tenth of a second
-        self._verdict: Verdict | None = None
+        super().__init__(solver, budget, entry, signals, checkpoint_every)
+        self.solver, self.judge, self.progress = solver, judge, progress
+        self.verdict: Verdict | None = None
+        self._first: Callable[[float], None] | None = first  # hears how long the first iterations took, each
+        self._chunk = 1.0  # iterations that take about a tenth of a second
+        self._warm_up = 0.005  # seconds until the pace is told
+        self.can_be_cut = solver.can_be_cut
 
-    def run(self, first: Callable[[float], None]) -> Verdict | None:
-        """Iterate until the budget is spent; `first` hears how long the first iterations took, each."""
+    def prepare(self) -> None:
         self.solver.prepare()
-        saved = time.monotonic()
-        first(self._warm_up())
-        while not self._done():
-            stop = self._next_judgement()
-            while self.solver.iterations < stop and not self._out_of_time():
-                self._chunk(stop)
-                if self.folder and time.monotonic() - saved > self.checkpoint_every:
-                    self.folder.save(self.solver, self.seconds)
-                    saved = time.monotonic()
-                self._report(None)
-            self._judge()
-        if self._verdict is None:
-            self._judge()
-        if self.folder:
-            self.folder.save(self.solver, self.seconds)
-        return self._verdict
 
-    def _warm_up(self) -> float:
-        """A few milliseconds of iterations, up to the first judgement; returns the pace of the last of them."""
-        begin, pace, stop = self.seconds, 0.0, self._next_judgement()
-        while self.seconds - begin < 0.005 and self.solver.iterations < stop and not self._done():
-            before, done = self.seconds, self.solver.iterations
-            self._chunk(stop)
-            pace = (self.seconds - before) / (self.solver.iterations - done)
-        return pace
+    def stop(self) -> None:
+        self.solver.stop()
 
-    def _chunk(self, stop: int) -> None:
-        count = min(stop - self.solver.iterations, max(1, int(self._pace)))
-        if self.budget.seconds is not None and self._pace > 1:
-            left = (self.budget.seconds - self.seconds) / 0.1
-            count = max(1, min(count, int(left * self._pace)))
+    @property
+    def cut(self) -> bool:
+        return self.solver.cut
+
+    @property
+    def full(self) -> bool:
+        return bool(self.solver.full)
+
+    def advance(self, stop: int) -> None:
+        before = self.solver.iterations
+        count = min(stop - before, max(1, int(self._chunk)))
+        if self.budget.seconds is not None and self._chunk > 1:
+            left = (self.budget.seconds - self.spent) / 0.1
+            count = max(1, min(count, int(left * self._chunk)))
         start = time.perf_counter()
         self.solver.run(count)
-        took = time.perf_counter() - start
-        self.seconds += took
-        self._pace = min(max(1.0, 0.1 * count / max(took, 1e-9)), 4 * max(self._pace, count))
+        took = max(time.perf_counter() - start, 1e-9)
+        self._chunk = min(max(1.0, 0.1 * count / took), 4 * max(self._chunk, count))
+        self._warm_up -= took
+        if self._first and (self._warm_up <= 0 or self.solver.iterations == stop):
+            self._first(took / max(1, self.solver.iterations - before))
+            self._first = None
 
-    def _next_judgement(self) -> int:
-        """The next of a fixed series of iteration counts, wherever a run was interrupted."""
+    def next_measured(self, iterations: int) -> int:
         if isinstance(self.solver, (DoubleOracle, Maximin)):  # its bounds cost nothing
-            return self.solver.iterations + 1
+            return iterations + 1
         step = 100 if isinstance(self.solver, Sampled) else 10  # a sampled iteration is much cheaper than a judgement
         stop = step
-        while stop <= self.solver.iterations:
+        while stop <= iterations:
             stop = max(stop + step, math.ceil(stop * 1.1))
-        return min(stop, self.budget.iterations) if self.budget.iterations else stop
+        return stop
 
-    def _out_of_time(self) -> bool:
-        return self.budget.seconds is not None and self.seconds >= self.budget.seconds
-
-    def _done(self) -> bool:
-        if self.budget.iterations is not None and self.solver.iterations >= self.budget.iterations:
-            return True
-        if self.budget.until is not None and self._verdict and self._verdict.exploitability <= self.budget.until:
-            return True
-        return self._out_of_time()
-
-    def _judge(self) -> None:
+    def measure(self) -> None:
         if self.judge:
-            self._verdict = self.judge()
-        self._report(self._verdict)
+            self.verdict = self.judge()
+            self.exploitability = self.verdict.exploitability
 
-    def _report(self, verdict: Verdict | None) -> None:
-        shares = [0.0]
-        if self.budget.iterations:
-            shares.append(self.solver.iterations / self.budget.iterations)
-        if self.budget.seconds:
-            shares.append(self.seconds / self.budget.seconds)
-        news = Progress(self.solver.iterations, self.seconds, verdict or self._verdict, min(1.0, max(shares)))
+    def tell(self, measured: bool) -> None:
+        news = Progress(self.solver.iterations, self.seconds, self.verdict if measured else None, self.share)
         self.progress(news)
-        if self.folder and verdict:
-            self.folder.metric(news.as_json())
+        if self.entry.run and news.verdict:
+            self.entry.run.metric(news.as_json(), replace=self.cut)

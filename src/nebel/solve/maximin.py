@@ -31,6 +31,7 @@ from nebel.policy.hex_table import BOARD
 from nebel.policy.table import Shares, TablePolicy, sorted_shares
 from nebel.solve.best_step import IMPOSSIBLE, LEAST_GAIN, Longs, Reals, Step, best_step, flow_of
 from nebel.solve.merged import MergedStates
+from nebel.solve.run import Steady
 from nebel.solve.settings import MaximinSettings
 
 LEAST_SHARE = 1e-5
@@ -194,7 +195,7 @@ def _promise(slopes: Slopes, step: Step) -> float:
     return slopes.value + float(np.sum(np.where(slopes.place[at] == step.place, slopes.slope[at] * step.pull, 0.0)))
 
 
-class Maximin:
+class Maximin(Steady):
     """The solver: a climber for each player."""
 
     def __init__(self, game: BaseGame, settings: MaximinSettings, seed: int) -> None:

@@ -21,6 +21,7 @@ from nebel.dark_hex.sweeps import follow, sweep_back, sweep_forth, work_for
 from nebel.judge.tabulate import on_views
 from nebel.policy.table import TablePolicy
 from nebel.solve.cfr import Reals, Table, match_regrets, weights_of
+from nebel.solve.run import Steady
 
 ROUNDING = 8
 """Gains below this many units of the last digit, of a view's reach, are none."""
@@ -37,7 +38,7 @@ def _match(first: Any, begin: int, end: int, table: Table, weights: Any) -> None
         match_regrets(table, first[i], first[i + 1], (weights[0], weights[1], weights[2], weights[3], weights[4]), 1e-15)
 
 
-class MergedStates:
+class MergedStates(Steady):
     """Any method of the CFR family on the merged states of a Dark Hex game."""
 
     def __init__(

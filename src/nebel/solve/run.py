@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
 import math
-from dataclasses import dataclass, field
+import typing
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nebel.core.errors import BadFile, BadSetting
+from nebel.core.errors import BadFile, BadSetting, Problem
 from nebel.core.game import BaseGame
+from nebel.core.lock import locked
 from nebel.core.output import write_text
 from nebel.core.settings import Settings, setting
 from nebel.judge.best_response import Verdict
@@ -27,7 +32,28 @@ class Resumable(Protocol):
     def restore(self, arrays: dict[str, NDArray[Any]], iterations: int) -> None: ...
 
 
+class Steady:
+    """Defaults for solvers whose iterations are short and whose tables do not grow.
+
+    can_be_cut  whether `stop`, called from another thread, ends iterations that are under way
+    cut         whether the last iteration was ended so; what it found is in the policy all the same
+    full        why there is no room for more, "" as long as there is some
+    """
+
+    can_be_cut = False
+    cut = False
+    full = ""
+
+    def stop(self) -> None:
+        """Do nothing: the iteration ends soon."""
+
+
 class Solver(Resumable, Protocol):
+    can_be_cut: bool
+    cut: bool
+    full: str
+
+    def stop(self) -> None: ...
     def prepare(self) -> None: ...
     def run(self, iterations: int) -> None: ...
     def strategies(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
@@ -39,7 +65,7 @@ class Budget(Settings):
     """When to stop: whichever comes first."""
 
     iterations: int | None = setting(None, "stop after this many iterations")
-    seconds: float | None = setting(None, "stop after this much time of solving or learning")
+    seconds: float | None = setting(None, "stop after this many seconds of iterating and measuring, those before a --resume included")
     until: float | None = setting(None, "stop when exploitability is at most this")
 
     def __post_init__(self) -> None:
@@ -50,7 +76,7 @@ class Budget(Settings):
 
 @dataclass(frozen=True)
 class Job:
-    """All that determines a run, and so what `run.json` holds."""
+    """All that determines a run, and so what `run.json` holds, beside the budget."""
 
     game: str
     method: str = "cfr+"
@@ -63,6 +89,8 @@ class Job:
 
 
 class Progress(NamedTuple):
+    """How a run stands. `verdict` is that of this very iteration, and None where it was not judged."""
+
     iterations: int
     seconds: float
     verdict: Verdict | None
@@ -73,85 +101,203 @@ class Progress(NamedTuple):
         return {"iterations": self.iterations, "seconds": round(self.seconds, 6), **known}
 
 
+class Spent(NamedTuple):
+    """What a run has cost so far: seconds of iterating, and seconds of all that counts against its budget."""
+
+    iterating: float = 0.0
+    in_all: float = 0.0
+
+
+class Asked(NamedTuple):
+    """What `run.json` holds: a job, the fingerprint of the game's rules, the budget, and the file that the policy is written to."""
+
+    job: Job
+    fingerprint: str
+    budget: Budget
+    out: str | None = None
+
+    @property
+    def digest(self) -> str:
+        """Return a hash of all that decides what the iterations compute: checkpoints belong to a job by it."""
+        text = json.dumps({**asdict(self.job), "fingerprint": self.fingerprint}, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def as_json(self) -> dict[str, Any]:
+        budget = {name: value for name, value in vars(self.budget).items() if value is not None}
+        return {**asdict(self.job), "fingerprint": self.fingerprint, "budget": budget, "out": self.out}
+
+
 class Folder:
     """A run on disk: run.json, metrics.jsonl, checkpoint/state.safetensors, policy.nebel."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._last_row = -math.inf  # iterations of the last row of metrics.jsonl
 
-    def begin(self, job: Job, fingerprint: str) -> None:
-        if (self.path / "run.json").exists():
-            raise BadFile(f"{self.path} already holds a run; add --resume to go on with it, or choose another folder")
-        self.path.mkdir(parents=True, exist_ok=True)
-        write_text(self.path / "run.json", json.dumps({**vars(job), "fingerprint": fingerprint}, indent=1) + "\n")
+    @contextlib.contextmanager
+    def owned(self) -> Iterator[None]:
+        """Keep other processes out of the run for as long as the block lasts; raises `BadFile` if one is at work in it."""
+        made = not self.path.exists()
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadFile(f"{self.path} cannot be a folder for a run: {error.strerror or error}") from error
+        try:
+            with locked(self.path / ".lock", f"the run in {self.path}"):
+                yield
+        finally:
+            if made and not (self.path / "run.json").exists():  # nothing came of it
+                with contextlib.suppress(OSError):
+                    (self.path / ".lock").unlink(missing_ok=True)
+                    self.path.rmdir()
 
-    def job(self) -> tuple[Job, str]:
+    @property
+    def holds_a_run(self) -> bool:
+        return (self.path / "run.json").exists()
+
+    def refuse_if_taken(self) -> None:
+        if self.holds_a_run:
+            raise BadFile(f"{self.path} already holds a run; add --resume to continue it, or choose another folder")
+
+    def ask(self, asked: Asked) -> None:
+        """Write run.json."""
+        write_text(self.path / "run.json", json.dumps(asked.as_json(), indent=1) + "\n")
+
+    def withdraw(self) -> None:
+        """Remove run.json: the run was refused before its first iteration."""
+        (self.path / "run.json").unlink(missing_ok=True)
+
+    def asked(self) -> Asked:
+        """Return what run.json holds; raises `BadFile` if it is missing or damaged."""
         file = self.path / "run.json"
         if not file.is_file():
             raise BadFile(f"{self.path} holds no run to resume: {file} is missing")
         try:
-            held = json.loads(file.read_text())
-            fingerprint = held.pop("fingerprint")
-            return Job(**held), fingerprint
-        except (ValueError, KeyError, TypeError) as error:
+            held = json.loads(file.read_text(encoding="utf-8"))
+            if not isinstance(held, dict):
+                raise TypeError("it is not a JSON object")
+            fingerprint, budget, out = held.pop("fingerprint"), held.pop("budget", {}), held.pop("out", None)
+            for name, kind in {**_JOB_KINDS, "fingerprint": str, "budget": dict, "out": str | None}.items():
+                value = {**held, "fingerprint": fingerprint, "budget": budget, "out": out}.get(name)
+                if name in held and not isinstance(value, kind):
+                    raise TypeError(f"{name} is {value!r}")
+            return Asked(Job(**held), fingerprint, Budget(**budget), out)
+        except (ValueError, KeyError, TypeError, RecursionError, OSError) as error:
             raise BadFile(f"{file} is damaged: {error}") from error
 
     @property
     def _state(self) -> Path:
         return self.path / "checkpoint" / "state.safetensors"
 
-    def save(self, solver: Resumable, seconds: float) -> None:
-        write_arrays(self._state, solver.save(), {"kind": "checkpoint", "iterations": solver.iterations, "seconds": seconds})
+    def save(self, solver: Resumable, spent: Spent, digest: str) -> None:
+        """Write a checkpoint, which belongs to the job of this digest."""
+        header = {"kind": "checkpoint", "iterations": solver.iterations, "seconds": spent.iterating, "spent": spent.in_all, "job": digest}
+        write_arrays(self._state, solver.save(), header)
 
-    def restore(self, solver: Resumable) -> float:
-        """Bring the solver to where the run was; returns the solving time so far."""
+    def restore(self, solver: Resumable, digest: str) -> Spent:
+        """Bring the solver to where the run was; rows of metrics.jsonl that were written after the checkpoint are dropped."""
         if not self._state.exists():
-            return 0.0
+            self._keep_rows(0)
+            return Spent()
         arrays, header = read_arrays(self._state, "checkpoint")
+        if header.get("job") != digest:
+            raise BadFile(f"the checkpoint in {self.path} is not of the run that run.json describes: one was changed; start a new run")
         try:
             solver.restore(arrays, header["iterations"])
-        except KeyError as missing:
-            raise BadFile(f"the run in {self.path} was begun by another version: {missing} is not there; start a new one") from None
+        except Problem:
+            raise
+        except (KeyError, ValueError, IndexError, TypeError) as error:
+            why = f"{type(error).__name__}: {error}"
+            raise BadFile(f"the run in {self.path} was begun by another version ({why}); start a new one") from None
+        self._keep_rows(header["iterations"])
+        return Spent(float(header["seconds"]), float(header["spent"]))
+
+    def _keep_rows(self, most: int) -> None:
+        """Keep one row for each number of iterations up to `most`."""
         metrics = self.path / "metrics.jsonl"
-        if metrics.exists():  # what was written after the checkpoint will be written again
-            lines = [line for line in metrics.read_text().splitlines() if _iterations_of(line) <= header["iterations"]]
-            write_text(metrics, "".join(line + "\n" for line in lines))
-        return float(header["seconds"])
+        if not metrics.exists():
+            return
+        rows: dict[float, str] = {}
+        for line in metrics.read_text(encoding="utf-8", errors="replace").splitlines():
+            at = _iterations_of(line)
+            if at <= most:
+                rows.setdefault(at, line)
+        write_text(metrics, "".join(line + "\n" for line in rows.values()))
+        self._last_row = max(rows, default=-math.inf)
 
-    def metric(self, row: dict[str, Any]) -> None:
-        """A line of metrics.jsonl; it must say after how many iterations."""
-        with (self.path / "metrics.jsonl").open("a") as file:
-            file.write(json.dumps(row) + "\n")
+    def metric(self, row: dict[str, Any], replace: bool = False) -> None:
+        """Append a row to metrics.jsonl, unless there is one for as many iterations; `replace` puts this one in its place."""
+        metrics = self.path / "metrics.jsonl"
+        if row["iterations"] <= self._last_row:
+            if not replace:
+                return
+            self._keep_rows(row["iterations"] - 1)
+        try:
+            with metrics.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(row) + "\n")
+        except OSError as error:
+            raise BadFile(f"{metrics} cannot be written: {error.strerror or error}") from error
+        self._last_row = row["iterations"]
 
 
-class Entry(NamedTuple):
-    """How a run is entered: a new one, with or without a folder, or one that goes on."""
+_JOB_KINDS: dict[str, Any] = {name: typing.get_origin(kind) or kind for name, kind in typing.get_type_hints(Job).items()} | {
+    "memory": int | float, "curriculum": dict | None,
+}  # fmt: skip
 
-    job: Job
-    run: Folder | None
-    then: str  # the fingerprint of the rules when it began, if it goes on
 
-    def check(self, game: BaseGame) -> None:
-        if self.run and self.then and self.then != game.fingerprint:
+class Entry:
+    """How a run is entered: a new one, with or without a folder, or one that is resumed."""
+
+    def __init__(self, job: Job, budget: Budget, folder: Path | None, resume: bool, out: str | None = None) -> None:
+        self.run = Folder(folder) if folder else None
+        self.resumed: Asked | None = None
+        self.asked = Asked(job, "", budget, out)
+        if resume:
+            if self.run is None:
+                raise BadSetting("--resume needs the folder of the run: --run FOLDER (or --resume FOLDER)")
+            self.resumed = self.run.asked()
+            self.asked = self.resumed if budget == Budget() else self.resumed._replace(budget=budget)
+
+    @contextlib.contextmanager
+    def owned(self) -> Iterator[None]:
+        """Own the run's folder, if there is one; a new run that is refused leaves nothing behind."""
+        if self.run is None:
+            yield
+            return
+        with self.run.owned():
+            if not self.resumed:
+                self.run.refuse_if_taken()
+            try:
+                yield
+            except Problem:
+                if not self.resumed and not self.begun:
+                    self.run.withdraw()
+                raise
+
+    begun = False
+
+    def begin(self, job: Job, game: BaseGame) -> None:
+        """Write down what is asked for, before any work is done; refuse rules that are not those of the run that is resumed."""
+        if self.resumed and self.resumed.fingerprint != game.fingerprint:
+            assert self.run is not None
             raise BadFile(f"the rules of {game.string} have changed since the run in {self.run.path} began; start a new one")
+        self.asked = self.asked._replace(job=job, fingerprint=game.fingerprint)
+        self._write()
 
-    def begin(self, job: Job, game: BaseGame, solver: Resumable) -> float:
-        """Write the job down, or bring the solver to where the run was; returns the solving time so far."""
-        if self.run and self.then:
-            return self.run.restore(solver)
-        if self.run:
-            self.run.begin(job, game.fingerprint)
-        return 0.0
+    def limit(self, budget: Budget) -> None:
+        """Write down the budget that holds where none was given."""
+        self.asked = self.asked._replace(budget=budget)
+        self._write()
 
+    def _write(self) -> None:
+        if self.run and (self.resumed is None or self.resumed.as_json() != self.asked.as_json()):
+            self.run.ask(self.asked)
 
-def enter(job: Job, folder: Path | None, resume: bool) -> Entry:
-    run = Folder(folder) if folder else None
-    if not resume:
-        return Entry(job, run, "")
-    if run is None:
-        raise BadSetting("--resume needs the folder of the run: --run FOLDER (or --resume FOLDER)")
-    job, then = run.job()
-    return Entry(job, run, then)
+    def restore(self, solver: Resumable) -> Spent:
+        """Bring the solver to where the run was."""
+        found = self.run.restore(solver, self.asked.digest) if self.run and self.resumed else Spent()
+        self.begun = True
+        return found
 
 
 def _iterations_of(line: str) -> float:

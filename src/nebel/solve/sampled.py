@@ -20,6 +20,7 @@ from nebel.core.tree import Tree
 from nebel.policy.table import Reals, Shares, TablePolicy, from_tree, sorted_shares
 from nebel.solve.heritage import Held, Heritage, lay_down, sorted_held
 from nebel.solve.mccfr import deep_sampler, outcome_sampler
+from nebel.solve.run import Steady
 from nebel.solve.settings import Sampling
 from nebel.solve.walk import LOST, POOL, TREE_WALKER, USED, RuleWorld, Walker, apart, rule_walker, rule_world, tree_world
 
@@ -43,7 +44,7 @@ def _first_slots(walked: float, memory: int) -> int:
     return max(FIRST_SLOTS, 1 << int(math.log2(max(1.0, min(4 * walked, memory / 64)))))
 
 
-class Sampled:
+class Sampled(Steady):
     """Common to the three sampling methods; subclasses of `Sampling` say which."""
 
     def __init__(self, game: Any, recall: str, tree: Tree | None, settings: Sampling, seed: int, memory: int, walked: float = 0.0) -> None:
