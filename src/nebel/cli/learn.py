@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from nebel.cli.flags import add_settings, given, method_in
-from nebel.cli.places import add_places, check_places, folder_of, keep, refuse_changes
+from nebel.cli.places import add_places, keep, places_of, refuse_changes, stoppable
 from nebel.cli.screen import emit, figure, live_table, say
 from nebel.core.errors import BadSetting
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 DEFAULT = "exit-oos"
 WINS = "wins_against_"
+TOLD = 2.0
+"""Seconds of an iteration from which on it is told how long one takes."""
 
 
 def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
@@ -47,14 +49,14 @@ def run(args: argparse.Namespace) -> int:
     from nebel.search.target import in_rules
     from nebel.solve.run import Budget, Job
 
-    folder, resume = folder_of(args)
+    places = places_of(args)
+    folder, resume = places.folder, places.resume
     method = method_named(args.method or DEFAULT)
     settings, limits = given(args, METHODS[method]), given(args, Budget)
     if args.preset:
         settings = {**preset_of(method, args.preset), **settings}
     METHODS[method](**usual(method, False, settings))
     budget = Budget(**limits) if limits else None
-    check_places(args)
     if resume:
         job = refuse_changes(args, folder, {"seed": args.seed, "recall": args.recall, "method": args.method, **settings})
     elif not args.game:
@@ -65,20 +67,19 @@ def run(args: argparse.Namespace) -> int:
         choices = {name: value for name in ("seed", "recall") if (value := getattr(args, name)) is not None}
         job = Job(args.game, method, settings=settings, **choices)
     scalars = scalars_in(args.tensorboard) if args.tensorboard else None
-    with live_table(args.json) as show:
+    known: dict[str, float] = {}  # the latest figure of each metric
+    with live_table(args.json) as show, stoppable("learn", places):
 
         def progress(news: News) -> None:
-            show(news.share, f"{news.iterations:,} iterations, {news.seconds:,.0f} s", news.metrics)
+            if not known and news.seconds / max(1, news.iterations) > TOLD:
+                say(f"an iteration takes about {news.seconds / max(1, news.iterations):.2g} s", to_error=True)
+            known.update(news.metrics)
+            show(news.share, f"{news.iterations:,} iterations, {news.seconds:,.0f} s", known)
             if scalars:
                 scalars(news)
 
-        try:
-            result = learn(job, budget, folder, resume, args.workers, progress, args.checkpoint_every)
-        except KeyboardInterrupt:
-            if folder:
-                say(f"stopped; nebel learn --resume {folder} goes on from the last checkpoint", to_error=True)
-            raise
-    written = keep(result.policy, args, folder)
+        result = learn(job, budget, folder, resume, args.workers, progress, args.checkpoint_every, places.out_name)
+    written = keep(result.policy, places)
     facts: dict[str, Any] = {
         "game": result.job.game,
         "method": result.job.method,
@@ -90,10 +91,14 @@ def run(args: argparse.Namespace) -> int:
         "seed": result.job.seed,
         "settings": result.job.settings,
     }
+    if result.ended:
+        facts["ended"] = result.ended
     if args.json:
         emit(facts)
         return 0
     say(f"{result.job.game}, {result.job.method}: {result.iterations:,} iterations in {result.seconds:.1f} s")
+    if result.ended:
+        say(f"the budget was not spent: {result.ended}")
     for line in _words(result.metrics):
         say(line)
     if written:

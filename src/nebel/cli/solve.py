@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nebel.cli.flags import add_settings, given, method_in
-from nebel.cli.places import add_places, check_places, folder_of, keep, refuse_changes
+from nebel.cli.places import add_places, keep, places_of, refuse_changes, stoppable
 from nebel.cli.screen import emit, figure, progress_bar, say
 from nebel.core.errors import BadSetting
 
@@ -41,7 +41,8 @@ def run(args: argparse.Namespace) -> int:
     from nebel.solve.settings import METHODS, method_named
     from nebel.solve.size import Sizing
 
-    folder, resume = folder_of(args)
+    places = places_of(args)
+    folder, resume = places.folder, places.resume
     budget = Budget(**given(args, Budget))
     method = method_named(args.method or "dcfr+")
     choices = {name: value for name, value in _asked(args).items() if value is not None}
@@ -52,7 +53,6 @@ def run(args: argparse.Namespace) -> int:
         raise BadSetting("--carry-regrets and --carry-average are for a --curriculum, for example --curriculum hp=1..5")
     if args.memory is not None and not args.memory > 0:
         raise BadSetting(f"--memory {args.memory:g} is out of range: it must be greater than 0")
-    check_places(args)
     if resume:
         job = refuse_changes(args, folder, {**_asked(args), "method": args.method and method, **settings, **curriculum})
     elif not args.game:
@@ -65,10 +65,14 @@ def run(args: argparse.Namespace) -> int:
         cut = "with sure wins cut off, " if job.pone else ""
         say(cut + _size_report(job.method, sizing, pace, budget.iterations), to_error=True)
 
-    with progress_bar(args.json) as bar:
+    known = "not judged yet"
+
+    with progress_bar(args.json) as bar, stoppable("solve", places):
 
         def progress(news: Progress) -> None:
-            known = f"exploitability {news.verdict.exploitability:.3g}" if news.verdict else "too large to judge exactly"
+            nonlocal known
+            if news.verdict:
+                known = f"exploitability {news.verdict.exploitability:.3g} after {news.iterations:,}"
             bar(news.share, f"{news.iterations:,} iterations, {known}")
 
         def staged(stage: Stage, result: Result) -> None:
@@ -76,16 +80,11 @@ def run(args: argparse.Namespace) -> int:
             if not args.json:
                 say(_stage_text(stages[-1]))
 
-        try:
-            if job.curriculum:
-                result = solve_family(job, budget, folder, resume, sized, progress, args.checkpoint_every, staged)
-            else:
-                result = solve(job, budget, folder, resume, sized, progress, args.checkpoint_every)
-        except KeyboardInterrupt:
-            if folder:
-                say(f"stopped; nebel solve --resume {folder} goes on from the last checkpoint", to_error=True)
-            raise
-    written = keep(result.policy, args, folder)
+        if job.curriculum:
+            result = solve_family(job, budget, folder, resume, sized, progress, args.checkpoint_every, staged, places.out_name)
+        else:
+            result = solve(job, budget, folder, resume, sized, progress, args.checkpoint_every, out=places.out_name)
+    written = keep(result.policy, places)
     facts: dict[str, Any] = {
         "game": result.job.game,
         "method": result.job.method,
@@ -108,7 +107,9 @@ def run(args: argparse.Namespace) -> int:
     if stages:
         facts |= {"curriculum": job.curriculum, "stages": stages}
     if result.certificate:
-        facts |= _proof(result.certificate, args.out, folder, result.job.game)
+        facts |= _proof(result.certificate, places.out, folder, result.job.game)
+    if result.ended:
+        facts["ended"] = result.ended
     if args.json:
         emit(facts)
     else:
@@ -165,6 +166,8 @@ def _tell(facts: dict[str, Any]) -> None:
     pace = facts["seconds_an_iteration"]
     speed = f"{pace:.3g} s each" if pace >= 0.1 else f"{1 / pace:,.0f} a second" if pace else "-"
     say(f"{facts['game']}, {facts['method']}, {facts['recall']} recall")
+    if "ended" in facts:
+        say(f"the budget was not spent: {facts['ended']}")
     say(f"{facts['iterations']:,} iterations in {facts['seconds']:.2f} s ({speed})")
     if facts["exploitability"] is None:
         say("exploitability: not known while solving, for the tree is too large; nebel judge may find it by beliefs")

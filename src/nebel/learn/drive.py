@@ -82,6 +82,7 @@ class Learned(NamedTuple):
     seconds: float
     metrics: dict[str, float]
     policy: MadePolicy
+    ended: str = ""  # why the budget was not spent
 
 
 def method_named(name: str) -> str:
@@ -162,7 +163,8 @@ def _learn(entry: Entry, signals: Signals, workers: str, progress: Callable[[New
     policy = learner.policy(facts)
     if entry.run:
         save_policy(policy, entry.run.path / "policy.nebel")
-    return Learned(job, learner.iterations, loop.seconds, loop.measured, policy)
+    ended = "it was spent before; a larger one extends the run" if loop.idle else ""
+    return Learned(job, learner.iterations, loop.seconds, loop.measured, policy, ended)
 
 
 class _LearnerLoop(Loop):

@@ -101,6 +101,7 @@ def _solve_family(
     for smaller, larger in pairwise(family):
         borrow(larger.game, smaller.game, job.recall)  # refuses before anything is computed
     entry.begin(job, game)
+    entry.begun = True
     heritage, result = None, None
     for stage in family:
         own = folder / stage.name if folder else None

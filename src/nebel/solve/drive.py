@@ -42,7 +42,7 @@ class Result:
     policy: TablePolicy
     solver: Solver
     certificate: Certificate | None = None
-    ended: str = ""  # why it ended before its budget was spent
+    ended: str = ""  # why the budget was not spent
 
 
 def make_solver(game: BaseGame, played: BaseGame, job: Job, sizing: Sizing) -> Solver:
@@ -146,7 +146,8 @@ def _solve(
     certificate = solver.certificate() if isinstance(solver, DoubleOracle) else None
     if entry.run and certificate:
         write_certificate(certificate, entry.run.path / "certificate.json")
-    return Result(job, sizing, solver.iterations, loop.seconds, loop.verdict, policy, solver, certificate, solver.full)
+    ended = "it was spent before; a larger one extends the run" if loop.idle else solver.full
+    return Result(job, sizing, solver.iterations, loop.seconds, loop.verdict, policy, solver, certificate, ended)
 
 
 class _SolverLoop(Loop):

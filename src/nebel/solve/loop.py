@@ -34,6 +34,7 @@ class Loop(ABC):
         self._before = 0.0  # seconds of earlier parts of the run, of all that counts
         self._measured_at = self._kept_at = -1
         self._pace = 0.0  # seconds that an iteration took lately
+        self.idle = True  # whether there was nothing left to do
 
     @abstractmethod
     def prepare(self) -> None:
@@ -93,6 +94,7 @@ class Loop(ABC):
             raise
 
     def _go_on(self) -> None:
+        self.idle = False
         before = self.work.iterations
         stop = self.next_measured(before)
         if self.budget.iterations is not None:

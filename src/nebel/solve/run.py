@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from nebel.core.errors import BadFile, BadSetting, Problem
 from nebel.core.game import BaseGame
 from nebel.core.lock import locked
-from nebel.core.output import write_text
+from nebel.core.output import append_line, write_text
 from nebel.core.settings import Settings, setting
 from nebel.judge.best_response import Verdict
 from nebel.policy.io import read_arrays, write_arrays
@@ -207,8 +207,8 @@ class Folder:
         except Problem:
             raise
         except (KeyError, ValueError, IndexError, TypeError) as error:
-            why = f"{type(error).__name__}: {error}"
-            raise BadFile(f"the run in {self.path} was begun by another version ({why}); start a new one") from None
+            why = f"{error} is not there" if isinstance(error, KeyError) else error
+            raise BadFile(f"the run in {self.path} was begun by another version: {why}; start a new one") from None
         self._keep_rows(header["iterations"])
         return Spent(float(header["seconds"]), float(header["spent"]))
 
@@ -232,11 +232,7 @@ class Folder:
             if not replace:
                 return
             self._keep_rows(row["iterations"] - 1)
-        try:
-            with metrics.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(row) + "\n")
-        except OSError as error:
-            raise BadFile(f"{metrics} cannot be written: {error.strerror or error}") from error
+        append_line(metrics, json.dumps(row))
         self._last_row = row["iterations"]
 
 

@@ -1,0 +1,189 @@
+"""Runs that are stopped: by Ctrl-C, by SIGTERM, by kill -9. Resuming alone finishes what was asked for, to the same bits."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nebel.cli import main
+from nebel.solve import drive
+from nebel.solve.run import Budget, Folder, Job
+
+CLOCKS = ("seconds", "nodes_per_second", "sampling_share")
+SOLVE = ["solve", "leduc", "--with", "cfr+", "--iterations", "3000", "--checkpoint-every", "0.05"]
+LEARN = ["learn", "kuhn", "--with", "nfsp", "--boards", "32", "--plies", "8", "--hidden", "16", "--iterations", "60", "--checkpoint-every", "0.05"]
+
+
+def rows(folder: Path) -> list[dict[str, Any]]:
+    """Return the rows of metrics.jsonl without what a clock decides."""
+    lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    return [{name: value for name, value in row.items() if name not in CLOCKS} for row in lines]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Runs that nobody stopped, by verb."""
+    folders = {words[0]: tmp_path_factory.mktemp("whole") / words[0] for words in (SOLVE, LEARN)}
+    for words in (SOLVE, LEARN):
+        assert main([*words, "--run", str(folders[words[0]])]) == 0
+    return folders
+
+
+def stopped(words: list[str], folder: Path, number: int, enough: int) -> subprocess.CompletedProcess[str]:
+    """Start a run, and send it a signal once its metrics have some rows."""
+    started = [sys.executable, "-m", "nebel", *words, "--run", str(folder)]
+    with subprocess.Popen(started, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        deadline = time.monotonic() + 120
+        metrics = folder / "metrics.jsonl"
+        while time.monotonic() < deadline and not (metrics.exists() and metrics.read_text().count("\n") >= enough):
+            time.sleep(0.005)
+        run.send_signal(number)
+        out, err = run.communicate()
+    return subprocess.CompletedProcess(started, run.returncode, out, err)
+
+
+@pytest.mark.parametrize("words", [SOLVE, LEARN], ids=["solve", "learn"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=["interrupt", "terminate", "kill"])
+def test_resume_alone_finishes_what_was_asked(words: list[str], number: int, whole: dict[str, Path], tmp_path: Path) -> None:
+    cut = tmp_path / "a folder"
+    ended = stopped(words, cut, number, 8)
+    assert ended.returncode == (-9 if number == signal.SIGKILL else 128 + number)
+    if number != signal.SIGKILL:
+        advice = f"to continue: nebel {words[0]} --resume '{cut}'"
+        assert ended.stderr.strip().endswith(advice)
+        assert (cut / "checkpoint" / "state.safetensors").exists()
+    assert main([words[0], "--resume", str(cut)]) == 0
+    assert (cut / "policy.nebel").read_bytes() == (whole[words[0]] / "policy.nebel").read_bytes()
+    assert rows(cut) == rows(whole[words[0]])
+
+
+def test_resuming_a_finished_run_adds_nothing(whole: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    for verb, folder in whole.items():
+        before = (folder / "metrics.jsonl").read_bytes(), (folder / "policy.nebel").read_bytes()
+        assert main([verb, "--resume", str(folder)]) == 0
+        assert "the budget was not spent: it was spent before" in capsys.readouterr().out
+        assert ((folder / "metrics.jsonl").read_bytes(), (folder / "policy.nebel").read_bytes()) == before
+
+
+def test_a_new_budget_extends_a_run_and_is_kept(tmp_path: Path) -> None:
+    run = str(tmp_path / "run")
+    assert main(["solve", "kuhn", "--with", "cfr+", "--iterations", "20", "--run", run]) == 0
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["budget"] == {"iterations": 20}
+    assert main(["solve", "--resume", run, "--iterations", "50"]) == 0
+    assert [row["iterations"] for row in rows(tmp_path / "run")] == [10, 20, 30, 40, 50]
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["budget"] == {"iterations": 50}
+
+
+def test_a_run_that_stopped_at_its_exploitability_is_finished(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    assert main(["solve", "kuhn", "--with", "cfr+", "--until", "0.003", "--run", str(run)]) == 0
+    before = rows(run)
+    assert main(["solve", "--resume", str(run)]) == 0
+    assert rows(run) == before
+
+
+def test_the_budget_that_holds_where_none_is_given_is_written_down(tmp_path: Path) -> None:
+    assert main(["solve", "kuhn", "--with", "cfr+", "--run", str(tmp_path / "run")]) == 0
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["budget"] == {"seconds": 10.0, "until": 1e-6}
+
+
+def test_a_policy_that_was_asked_for_is_written_when_the_run_is_resumed(tmp_path: Path) -> None:
+    class Enough(Exception):
+        pass
+
+    def give_up(news: Any) -> None:
+        if news.iterations >= 20:
+            raise Enough
+
+    out = tmp_path / "kuhn.nebel"
+    folder = tmp_path / "kuhn.nebel.run"
+    with pytest.raises(Enough):
+        drive.solve(Job("kuhn"), Budget(iterations=50), folder, progress=give_up, checkpoint_every=0.0, out=str(out))
+    assert main(["solve", "--resume", str(folder)]) == 0
+    assert out.exists()
+    assert not folder.exists()
+
+
+def test_a_run_folder_does_not_name_other_files_than_policies(tmp_path: Path) -> None:
+    assert main(["solve", "kuhn", "--iterations", "20", "--run", str(tmp_path / "run")]) == 0
+    held = json.loads((tmp_path / "run" / "run.json").read_text())
+    (tmp_path / "run" / "run.json").write_text(json.dumps({**held, "out": str(tmp_path / "startup.sh")}))
+    assert main(["solve", "--resume", str(tmp_path / "run")]) == 0
+    assert not (tmp_path / "startup.sh").exists()
+
+
+def test_one_process_at_a_time_works_in_a_run_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "run"
+    assert main(["solve", "kuhn", "--iterations", "20", "--run", str(folder)]) == 0
+    with Folder(folder).owned():
+        assert main(["solve", "--resume", str(folder), "--iterations", "40"]) == 2
+    assert "is in use by another process" in capsys.readouterr().err
+    assert main(["solve", "--resume", str(folder), "--iterations", "40"]) == 0
+
+
+@pytest.mark.parametrize("change", [{"method": "cfr"}, {"seed": 99}, {"settings": {"threads": 2}}, {"recall": "imperfect"}], ids=str)
+def test_a_checkpoint_belongs_to_its_job(change: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "run" / "run.json"
+    game = "dark_hex:2x2"
+    assert main(["solve", game, "--with", "cfr+", "--iterations", "20", "--run", str(tmp_path / "run")]) == 0
+    file.write_text(json.dumps({**json.loads(file.read_text()), **change}))
+    assert main(["solve", "--resume", str(tmp_path / "run"), "--iterations", "40"]) == 2
+    assert "is not of the run that run.json describes" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"game": 3}', '{"game": "kuhn", "fingerprint": "x", "seed": "1"}', "[" * 100_000, '{"budget": [1]}'], ids=len
+)
+def test_a_damaged_description_is_refused_in_words(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "run.json").write_text(text)
+    assert main(["solve", "--resume", str(tmp_path)]) == 2
+    assert "run.json is damaged" in capsys.readouterr().err
+
+
+def test_progress_pairs_each_verdict_with_its_own_iteration() -> None:
+    told: list[Any] = []
+    drive.solve(Job("kuhn"), Budget(iterations=60), progress=told.append)
+    judged = {news.iterations: news.verdict for news in told if news.verdict}
+    assert sorted(judged) == [10, 20, 30, 40, 50, 60]
+    for iterations, verdict in judged.items():
+        assert verdict == drive.solve(Job("kuhn"), Budget(iterations=iterations)).verdict
+
+
+def test_metrics_end_with_the_figure_of_the_policy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["learn", "kuhn", "--with", "nfsp", "--boards", "32", "--plies", "8", "--hidden", "16", "--iterations", "9"]
+    assert main([*words, "--run", str(tmp_path / "run"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["exploitability"]
+    last = rows(tmp_path / "run")[-1]
+    assert (last["iterations"], last["exploitability"]) == (9, found)
+
+
+def test_a_refused_run_leaves_no_folder(tmp_path: Path) -> None:
+    assert main(["solve", "dark_hex:5x5", "--with", "cfr+", "--iterations", "5", "--run", str(tmp_path / "run")]) == 2
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_second_interrupt_ends_at_once(tmp_path: Path) -> None:
+    """Another thread sends both: the second one comes while the first iteration still waits for it."""
+    code = (
+        "import os, signal, threading, time\n"
+        "from nebel.cli import main\n"
+        "from nebel.learn.nfsp import Nfsp\n"
+        "def wait(self):\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    time.sleep(0.2)\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    time.sleep(600)\n"
+        "Nfsp.iterate = wait\n"
+        f"raise SystemExit(main({[*LEARN, '--run', str(tmp_path / 'run')]!r}))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env={**os.environ})
+    assert done.returncode == 128 + signal.SIGINT
+    assert "before the first checkpoint; to continue: nebel learn --resume" in done.stderr
