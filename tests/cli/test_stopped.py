@@ -19,7 +19,8 @@ from nebel.solve.run import Budget, Folder, Job
 
 CLOCKS = ("seconds", "nodes_per_second", "sampling_share")
 SOLVE = ["solve", "leduc", "--with", "cfr+", "--iterations", "3000", "--checkpoint-every", "0.05"]
-LEARN = ["learn", "kuhn", "--with", "nfsp", "--boards", "32", "--plies", "8", "--hidden", "16", "--iterations", "60", "--checkpoint-every", "0.05"]
+SMALL = ["--with", "nfsp", "--boards", "32", "--plies", "8", "--hidden", "16"]
+LEARN = ["learn", "kuhn", *SMALL, "--iterations", "60", "--checkpoint-every", "0.05"]
 
 
 def rows(folder: Path) -> list[dict[str, Any]]:
@@ -158,8 +159,7 @@ def test_progress_pairs_each_verdict_with_its_own_iteration() -> None:
 
 
 def test_metrics_end_with_the_figure_of_the_policy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["learn", "kuhn", "--with", "nfsp", "--boards", "32", "--plies", "8", "--hidden", "16", "--iterations", "9"]
-    assert main([*words, "--run", str(tmp_path / "run"), "--json"]) == 0
+    assert main(["learn", "kuhn", *SMALL, "--iterations", "9", "--run", str(tmp_path / "run"), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["exploitability"]
     last = rows(tmp_path / "run")[-1]
     assert (last["iterations"], last["exploitability"]) == (9, found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -60,8 +61,6 @@ PARTING = 15.0
 
 def _quiet() -> None:
     """Leave signals to the process that gives the tasks; products of small matrices gain nothing from threads."""
-    import signal
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave_later)
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
@@ -84,7 +83,10 @@ class Ray:
         self._ray, self.count = ray, count
         joined = "RAY_ADDRESS" in os.environ
         options: dict[str, Any] = {} if joined else {"num_cpus": count, "include_dashboard": False}
+        handler = signal.getsignal(signal.SIGTERM)
         ray.init(log_to_driver=False, logging_level="ERROR", **options)
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, handler)  # Ray sets one of its own, which leaves without a checkpoint
 
     def map(self, work: Callable[[T], R], tasks: Sequence[T]) -> list[R]:
         remote = self._ray.remote(num_cpus=1)(work)
