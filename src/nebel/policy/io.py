@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from nebel.core.errors import BadFile
 from nebel.core.output import replacing
-from nebel.policy.net import Layer, NetPolicy
+from nebel.policy.net import Layer, NetPolicy, check_layers
 from nebel.policy.nets import NetsPolicy
 from nebel.policy.table import MadePolicy, Policy, Shares, TablePolicy, Uniform
 
@@ -89,6 +89,7 @@ def _checksum(arrays: Arrays, header: dict[str, Any]) -> str:
 def save_policy(policy: MadePolicy, path: str | Path) -> None:
     header = {"game": policy.game, "fingerprint": policy.fingerprint, "recall": policy.recall, "facts": policy.facts}
     if isinstance(policy, NetPolicy):
+        check_layers(policy.layers)
         arrays = _layer_arrays(policy.layers)
         write_arrays(Path(path), arrays, {**header, "kind": "network", "layers": [layer.kind for layer in policy.layers]})
         return
@@ -100,6 +101,7 @@ def save_policy(policy: MadePolicy, path: str | Path) -> None:
         write_arrays(Path(path), arrays, {**header, "kind": "networks", "layers": kinds})
         return
     assert isinstance(policy, TablePolicy)
+    policy.check_shares()
     arrays = {f"{name}{p}": array for p in range(2) for name, array in policy.shares[p]._asdict().items()}
     write_arrays(Path(path), arrays, {**header, "kind": "policy", "missing": policy.missing})
 
