@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nebel.core.errors import BadFile, BadSetting, UnknownInformationState
+from nebel.core.errors import BadFile, BadPolicy, BadSetting, UnknownInformationState
 from nebel.core.game import BaseGame
 from nebel.core.recall import PERFECT
 from nebel.core.sequence import uniform_strategy
 from nebel.core.state import State
 from nebel.core.tree import Side, Tree
-from nebel.policy.checked import check_probabilities, check_shares, in_words, strange_keys, strange_row
+from nebel.policy.checked import check_probabilities, check_shares, check_strategies, in_words, strange_keys, strange_row
 
 Reals = NDArray[np.float64]
 Longs = NDArray[np.int64]
@@ -41,6 +41,14 @@ class Policy(ABC):
     @abstractmethod
     def on_tree(self, tree: Tree) -> OnTree:
         """The policy on all information states of a tree that was grown with the same recall."""
+
+
+def laid_on(tree: Tree, policy: Policy) -> OnTree:
+    """Lay any policy on a tree, a user's own too; `BadPolicy` unless its strategies are probabilities of the legal moves."""
+    laid = policy.on_tree(tree)
+    if not isinstance(laid, tuple) or len(laid) != 2:
+        raise BadPolicy(f"{type(policy).__name__}.on_tree has to return OnTree(strategies, unknown); it returned a {type(laid).__name__}")
+    return OnTree(check_strategies(tree, laid[0]), laid[1])
 
 
 class MadePolicy(Policy):
