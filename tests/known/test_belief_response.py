@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 from collections import defaultdict
 from typing import Any
@@ -17,7 +18,7 @@ from nebel.judge.belief_response import respond
 from nebel.judge.best_response import Judge
 from nebel.judge.exact import judge
 from nebel.judge.informed import Informed, both_follow
-from nebel.policy.table import Policy, Shares, TablePolicy, Uniform, from_tree, sorted_shares
+from nebel.policy.table import Policy, Shares, TablePolicy, Uniform, from_tree
 from nebel.solve.cfr import FullWidth
 
 VERSIONS = list(itertools.product(("false", "true"), ("silent", "noisy", "flash")))
@@ -30,34 +31,21 @@ def dark_hex(board: str, abrupt: str = "false", leak: str = "silent") -> Game:
     return game
 
 
-def board_views(rows: int, cols: int) -> list[tuple[int, list[int]]]:
-    """What a player of Dark Hex can see at a glance, by key, and the free cells."""
-    cells = rows * cols
-    views = []
-    for marks in itertools.product(range(3), repeat=cells):
-        own = sum(1 << c for c in range(cells) if marks[c] == 1)
-        met = sum(1 << c for c in range(cells) if marks[c] == 2)
-        free = [c for c in range(cells) if marks[c] == 0]
-        if free:
-            views.append((own << cells | met, free))
-    return views
+tree_of = functools.lru_cache(maxsize=16)(lambda game: grow(game, "board"))
 
 
 def random_policy(game: Game, seed: int) -> TablePolicy:
     """Shares of all kinds: certain moves, moves that are never played, equal ones, and any others."""
     rng = np.random.default_rng(seed)
-    views = board_views(game.options["rows"], game.options["cols"])
-
-    def table() -> Shares:
+    strategies = []
+    for side in tree_of(game).sides:
         shares = []
-        for _, free in views:
-            weight = rng.choice([0.0, 0.0, 1.0, 1.0, rng.random()], len(free))
-            weight[rng.integers(len(free))] += 1e-3 + rng.random()
+        for width in np.diff(side.row):
+            weight = rng.choice([0.0, 0.0, 1.0, 1.0, rng.random()], width)
+            weight[rng.integers(width)] += 1e-3 + rng.random()
             shares.append(weight / weight.sum())
-        keys, width = np.array([key for key, _ in views], np.int64), np.array([len(free) for _, free in views], np.int64)
-        return sorted_shares(keys, width, np.concatenate([np.array(free) for _, free in views]), np.concatenate(shares))
-
-    return TablePolicy(game.string, game.fingerprint, "board", (table(), table()))
+        strategies.append(np.concatenate(shares))
+    return from_tree(tree_of(game), (strategies[0], strategies[1]))
 
 
 def enumerate_response(game: Game, policy: Policy, me: int) -> float:

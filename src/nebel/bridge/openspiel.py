@@ -15,6 +15,8 @@ from nebel.core.game import CHANCE, BaseGame, key_text
 from nebel.core.plain import PlainGame, Position, written
 from nebel.core.registry import load
 from nebel.core.state import State
+from nebel.policy.checked import check_probabilities
+from nebel.policy.table import MadePolicy
 
 
 def _pyspiel() -> Any:
@@ -139,10 +141,14 @@ def to_openspiel_policy(policy: Any, game: Any) -> Any:
 
         def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:
             numbers = state.get_game().alphabet.moves
-            return {numbers[move]: float(p) for move, p in policy.probabilities(state.state).items()}
+            shares = policy.probabilities(state.state)
+            check_probabilities(state.state, shares)
+            return {numbers[move]: float(p) for move, p in shares.items()}
 
     if not hasattr(game, "alphabet"):
         raise Problem("the game of a policy is what to_openspiel returned, not a game of OpenSpiel's own")
+    if isinstance(policy, MadePolicy):
+        policy.check_game(game.nebel)
     return NebelPolicy()
 
 

@@ -7,7 +7,7 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from nebel.cli.flags import whole
-from nebel.cli.screen import emit, figure, say
+from nebel.cli.screen import emit, figure, say, stages
 from nebel.core.errors import BadSetting
 
 if TYPE_CHECKING:
@@ -20,7 +20,8 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument("--game", help="the game (a policy file knows its own)")
     how = "exact (default); abstract, which is optimistic; or learned: what a responder that learns wins, a lower bound"
     parser.add_argument("--by", default="exact", choices=("exact", "abstract", "learned"), help=how)
-    parser.add_argument("--patience", type=whole, default=10_000_000_000, metavar="STEPS", help="for judging by beliefs (default: 1e10)")
+    how = "states to look at, at most, when histories are counted and when beliefs are searched (default: 1e10)"
+    parser.add_argument("--patience", type=whole, default=10_000_000_000, metavar="STEPS", help=how)
     online = parser.add_argument_group("agents that think")
     how = "judge what they found in N matches against themselves (default: what they find in every information state)"
     online.add_argument("--aggregate", type=whole, metavar="N", help=how)
@@ -60,7 +61,8 @@ def run(args: argparse.Namespace) -> int:
         return _abstract(game, policy, args.json)
     from nebel.judge.exact import judge
 
-    verdict, means, unknown, wins = judge(game, policy, patience=args.patience)
+    with stages() as news:
+        verdict, means, unknown, wins = judge(game, policy, patience=args.patience, news=news)
     value = None if isnan(verdict.value) else verdict.value
     if args.json:
         emit(

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import math
 import sys
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+LINE_EVERY = 5.0
+"""Seconds between two lines of one stage."""
 
 
 def emit(result: dict[str, Any] | list[Any]) -> None:
@@ -55,6 +59,30 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[float, str], None]]:
     with Progress(BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=1.0)
         yield lambda share, text: bar.update(task, completed=share, description=text)
+
+
+@contextmanager
+def stages() -> Iterator[Callable[[str, int, int], None]]:
+    """Say on standard error at once what is done, and how far it is: a bar for a person, else a line a stage and one every few seconds."""
+    stage, shown = "", 0.0
+
+    def due(now: str, every: float) -> bool:
+        nonlocal stage, shown
+        if now == stage and time.monotonic() - shown < every:
+            return False
+        stage, shown = now, time.monotonic()
+        return True
+
+    if not sys.stderr.isatty():
+
+        def tell(now: str, steps: int, most: int) -> None:
+            if due(now, LINE_EVERY):
+                say(f"{now}: {steps:,} of at most {most:,} steps", to_error=True)
+
+        yield tell
+        return
+    with progress_bar(False) as bar:
+        yield lambda now, steps, most: bar(steps / max(most, 1), f"{now}: {steps:,} of at most {most:,} steps") if due(now, 0.1) else None
 
 
 @contextmanager

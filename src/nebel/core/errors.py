@@ -25,6 +25,10 @@ class BadFile(Problem):
     """A file that is missing, damaged, or made for something else."""
 
 
+class BadPolicy(BadFile):
+    """A policy whose shares are not probabilities of the legal moves, wherever it comes from."""
+
+
 class BadSetting(Problem):
     """A setting outside its range, or one that does not go with the others."""
 

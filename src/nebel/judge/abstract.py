@@ -23,8 +23,9 @@ from nebel.dark_hex.merged import BOARD, Blocks, Merged, Views
 from nebel.dark_hex.sweeps import Work, back_rows, sweep_back, sweep_forth, work_for
 from nebel.judge.best_response import Verdict
 from nebel.judge.tabulate import merged_of, tabulated
+from nebel.policy.checked import in_words, strange_keys, strange_row
 from nebel.policy.net import NetPolicy
-from nebel.policy.table import Policy, TablePolicy, Uniform
+from nebel.policy.table import MadePolicy, Policy, TablePolicy, Uniform
 
 FUZZ = 1e-13
 """Gains below this share of a view's reach are rounding."""
@@ -88,8 +89,10 @@ class _Table(NamedTuple):
 
 
 def _table(game: BaseGame, policy: Policy) -> _Table:
-    if isinstance(policy, (TablePolicy, NetPolicy)):
+    if isinstance(policy, MadePolicy):
         policy.check_game(game)
+    if not isinstance(policy, (TablePolicy, NetPolicy, Uniform)):
+        raise BadSetting(f"the abstract best response is for tables, networks and the uniform policy, not for a {type(policy).__name__}")
     if policy.recall != BOARD and not isinstance(policy, Uniform):
         raise BadSetting(f"the abstract best response is for policies that remember the board, and this one has {policy.recall} recall")
     merged = merged_of(game)
@@ -103,17 +106,26 @@ def _lay(game: BaseGame, views: Views, policy: Policy) -> tuple[Reals, tuple[int
     width = np.diff(views.first)
     strategy, unknown = np.repeat(1.0 / width, width), [0, 0]
     if isinstance(policy, TablePolicy):
+        text = game.glances[BOARD].text
         for p in range(2):
             rows, held = slice(*views.start[p : p + 2]), policy.shares[p]
             keys, found, at = np.intersect1d(views.key[rows], held.keys, assume_unique=True, return_indices=True)
             unknown[p] = len(views.key[rows]) - len(keys)
             if unknown[p] and policy.missing == "error":
-                example = game.glances[BOARD].text(int(np.setdiff1d(views.key[rows], keys)[0]))
+                example = text(int(np.setdiff1d(views.key[rows], keys)[0]))
                 raise UnknownInformationState(f"the policy lacks {unknown[p]:,} information states, such as player {p}'s '{example}'")
+            if len(keys) < len(held.keys) and not policy.borrowed:
+                foreign = np.setdiff1d(held.keys, keys)
+                raise strange_keys(p, in_words(game, p, BOARD)(int(foreign[0])), len(foreign), game.string)
             first, wide = views.first[rows][found], width[rows][found]
-            places = np.repeat(first - (np.cumsum(wide) - wide), wide) + np.arange(wide.sum())
-            source = np.repeat(held.first[at] - (np.cumsum(wide) - wide), wide) + np.arange(wide.sum())
-            strategy[places] = held.share[source]
+            fits = np.diff(held.first)[at] == wide
+            if fits.all():
+                places = np.repeat(first - (np.cumsum(wide) - wide), wide) + np.arange(wide.sum())
+                source = np.repeat(held.first[at] - (np.cumsum(wide) - wide), wide) + np.arange(wide.sum())
+                strategy[places] = held.share[source]
+                fits[np.repeat(np.arange(len(wide)), wide)[held.move[source] != views.move[places]]] = False
+            if not fits.all():
+                raise strange_row(p, text(int(keys[np.argmin(fits)])))
     return strategy, (unknown[0], unknown[1])
 
 

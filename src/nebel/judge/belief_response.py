@@ -26,13 +26,15 @@ from nebel.core.rng import fold
 from nebel.core.rows import copy
 from nebel.core.rule import kernel
 from nebel.core.words import digest, words_of
-from nebel.judge.informed import Informed, hints_against, place, shares_at
+from nebel.judge.informed import NO_ROW, OTHER_MOVES, PIECE, Informed, hints_against, place, shares_at
+from nebel.judge.patience import PATIENCE, Patience
+from nebel.policy.checked import in_words, strange_row
 from nebel.policy.table import Policy, TablePolicy
 
 UNIT = 1e14
 SLACK = 1e-12
-PATIENCE = 10_000_000_000
 NO_MOVE = -1
+NO_ROOM, STRANGE = -1, -2
 
 Reals = NDArray[np.float64]
 Longs = NDArray[np.int64]
@@ -102,8 +104,9 @@ def _kernels(game: Game, recall: str) -> Any:
     ) -> Any:  # fmt: skip
         """What follows when `me` makes the move (-1: none) in a belief, until `me` is to move again.
 
-        Fills `made` with states, `p` with their probabilities and `sight` with what `me` saw on the way. Returns how many states
-        there are (-1: more than there is room for), what player 0 wins in games that end, and how often the policy knew nothing.
+        Fills `made` with states, `p` with their probabilities and `sight` with what `me` saw on the way. Returns how many states there are
+        (NO_ROOM: more than there is room for; STRANGE: the policy has other moves than the game, in the information state sight[0]), what
+        player 0 wins in games that end, and how often the policy knew nothing.
         """
         seen, legal, luck = np.zeros(2, np.int64), np.zeros(width, np.int64), np.zeros(width)
         open_p, open_sight = np.zeros(stack.size), np.zeros(stack.size, np.int64)
@@ -125,7 +128,7 @@ def _kernels(game: Game, recall: str) -> Any:
                     continue
                 if who == me:
                     if n == made.size:
-                        return -1, ended, unknown
+                        return NO_ROOM, ended, unknown
                     made[n] = stack[waiting]
                     p[n], sight[n] = q, sighted
                     n += 1
@@ -133,8 +136,13 @@ def _kernels(game: Game, recall: str) -> Any:
                 count = moves(stack[waiting], legal)
                 if who == CHANCE:
                     odds(stack[waiting], luck)
-                elif not shares_at(policy[who], np.int64(look(stack[waiting], who)), count, luck):
-                    unknown += 1
+                else:
+                    key = np.int64(look(stack[waiting], who))
+                    row = shares_at(policy[who], key, legal, count, luck)
+                    unknown += row == NO_ROW
+                    if row == OTHER_MOVES:
+                        sight[0] = key
+                        return STRANGE, ended, unknown
                 stack[stack.size - 1] = stack[waiting]
                 for a in range(count):
                     if luck[a] > 0.0:
@@ -171,12 +179,12 @@ class Response(NamedTuple):
 
 
 class _Search:
-    def __init__(self, game: Game, policy: Policy, me: int, patience: int) -> None:
+    def __init__(self, game: Game, policy: Policy, me: int, patience: Patience) -> None:
         self.game, self.me, self.patience = game, me, patience
-        self.informed = Informed(game, policy, me)
+        self.informed = Informed(game, policy, me, patience=patience)
         self.exact: dict[int, float] = {}
         self.at_most: dict[int, float] = {}
-        self.steps = self.unknown = 0
+        self.unknown = 0
         self._options, self._reply = _kernels(game, self.informed.recall)
         self._stack = np.asarray(game.blank(game.depth * game.width + 3))
         self._make_room(1 << 12)
@@ -250,13 +258,15 @@ class _Search:
                 n, ended, unknown = self._reply(
                     self.me, self.informed.policy, move, belief.states, belief.chance, self._stack, made, chance, sight
                 )
-                if n >= 0:
+                if n == STRANGE:
+                    player, key = 1 - self.me, int(sight[0])
+                    raise strange_row(player, in_words(self.game, player, self.informed.recall)(key))
+                if n != NO_ROOM:
                     break
                 self._make_room(2 * len(made))
             begin, mass, names = _gather(n, words, chance, sight)
-        self.steps += n
         self.unknown += unknown
-        if self.steps + self.informed.steps > self.patience:
+        if not self.patience.spend(n):
             raise TooLarge(self._excuse())
         return float(ended), begin, mass, names
 
@@ -267,19 +277,23 @@ class _Search:
         return [(int(moves[i]), float(worth[i])) for i in np.argsort(-worth, kind="stable")]
 
     def _excuse(self) -> str:
+        self.informed.patience = Patience(PIECE)  # what is asked is all but known
         most = float(self.informed.worth(np.asarray(self.game.begin()))[0, 0])
         return (
-            f"the best response of player {self.me} on {self.game.string} takes more than {self.patience:,} steps (it gets {most:.6g} at "
+            f"the best response of player {self.me} on {self.game.string} takes more than {self.patience.most:,} steps (it gets {most:.6g} at "
             "most, as if seeing everything); allow more (--patience), or take a smaller variant or a simpler policy"
         )
 
 
-def respond(game: Game, policy: Policy, responder: int, patience: int = PATIENCE) -> Response:
+def respond(game: Game, policy: Policy, responder: int, patience: int | Patience | None = None) -> Response:
     """The best response of one player, with perfect recall, to the other's policy, which remembers a glance at most.
 
     `patience`: states to look at before giving up, some millions a second.
     """
-    response = _Search(game, policy, responder, patience).run()
+    if isinstance(policy, TablePolicy):
+        policy.check_shares(game)
+    allowed = patience if isinstance(patience, Patience) else Patience(PATIENCE if patience is None else patience)
+    response = _Search(game, policy, responder, allowed).run()
     if not isinstance(policy, TablePolicy):
         return response._replace(unknown=0)
     if response.unknown and policy.missing == "error":

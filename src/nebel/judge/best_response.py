@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from nebel.core.rule import kernel
 from nebel.core.sequence import Half, halves, spread, weigh, with_choice
 from nebel.core.tree import Tree
+from nebel.policy.checked import check_strategies
 
 Reals = NDArray[np.float64]
 
@@ -79,6 +80,8 @@ class Judge:
         self._best = tuple(np.empty(len(side.parent), np.int64) for side in self.halves)
 
     def verdict(self, strategies: tuple[Reals, Reals]) -> Verdict:
+        """Return what both players get by these strategies, and at best against them; `BadPolicy` if shares are not probabilities."""
+        strategies = check_strategies(self.tree, strategies)
         for p in range(2):
             _follow(self.halves[p], strategies[p], self._reach[p])
         value = float(_meet(self.halves[0], self._reach[0], self._reach[1], self._value[0]))
@@ -87,6 +90,7 @@ class Judge:
 
     def best_response(self, player: int, strategies: tuple[Reals, Reals]) -> NDArray[np.int64]:
         """By decision point of `player`: the place of the best move among the legal ones."""
+        strategies = check_strategies(self.tree, strategies)
         _follow(self.halves[1 - player], strategies[1 - player], self._reach[1 - player])
         _respond(self.halves[player], self._reach[1 - player], self._value[player], self._best[player])
         best = np.zeros(len(self.tree.sides[player].points.key), np.int64)

@@ -15,6 +15,7 @@ from nebel.core.game import CHANCE, END
 from nebel.core.rule import kernel
 from nebel.core.state import State
 from nebel.core.tree import Nodes, Tree
+from nebel.policy.checked import check_strategies
 
 Reals = NDArray[np.float64]
 
@@ -63,6 +64,7 @@ class Values:
     def __init__(self, tree: Tree, strategies: tuple[Reals, Reals]) -> None:
         self.tree = tree
         self._arrive, self._luck, self._value = np.zeros((2, tree.histories)), np.zeros(tree.histories), np.zeros(tree.histories)
+        strategies = check_strategies(tree, strategies)
         spots = (tree.sides[0].spot, tree.sides[1].spot)
         _evaluate(tree.nodes, spots, strategies, self._arrive, self._luck, self._value)
 

@@ -20,6 +20,7 @@ from nebel.core.recall import PERFECT
 from nebel.core.remember import diaries_by_trial
 from nebel.core.rng import generator
 from nebel.core.settings import Settings, setting
+from nebel.core.tree import grow, measure
 from nebel.learn.dqn import Gathered, Q, Transitions, best_moves, transitions
 from nebel.learn.mmd_ppo import MmdPpo, MmdPpoSettings
 from nebel.learn.rivals import Frozen, frozen, in_step
@@ -28,6 +29,7 @@ from nebel.learn.unit import Unit
 from nebel.learn.workers import Alone
 from nebel.match.agents import Agent
 from nebel.policy.net import encoding_of
+from nebel.policy.table import TablePolicy, laid_on
 
 FIRST, LAST = 0.3, 0.02
 """How often a responder that learns by deep Q-learning moves at random, at the beginning and in the end."""
@@ -36,6 +38,8 @@ SLOWEST = 0.03
 CHOICE, FINAL, REPORT = 1 << 20, 1 << 22, 1 << 21
 """Streams of games for both choices and for the report: none is used twice."""
 FINALISTS = 4
+CHECKED = 200_000
+"""Histories of a game in which a table is compared with the whole game first; in larger ones it is where it is met."""
 
 
 @dataclass(frozen=True)
@@ -147,6 +151,8 @@ def respond(
     game: Game, agent: Agent, s: ResponseSettings, seed: int, recall: str | None = None, news: News = lambda share, words: None
 ) -> list[Response]:
     """Of each seat."""
+    if isinstance(agent.policy, TablePolicy) and measure(game, CHECKED).complete:
+        laid_on(grow(game, agent.policy.recall, CHECKED), agent.policy)
     ways, kinds = tellings(game, recall), ("dqn", "ppo") if s.responder == "both" else (s.responder,)
     found = []
     for seat in range(2):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nebel.core.errors import BadSetting
+from nebel.core.errors import BadPolicy, BadSetting
 from nebel.core.game import Game
 from nebel.core.recall import PERFECT
 from nebel.core.rng import generator, uniform
@@ -18,7 +18,7 @@ from nebel.learn.spread import Segment
 from nebel.learn.traverse import Longs, Rival, Tables, Traverser
 from nebel.match.agents import Agent
 from nebel.policy.net import NetPolicy
-from nebel.policy.table import TablePolicy, Uniform
+from nebel.policy.table import MadePolicy, TablePolicy, Uniform
 
 
 class Frozen(NamedTuple):
@@ -31,6 +31,8 @@ class Frozen(NamedTuple):
 def frozen(game: Game, agent: Agent, seat: int) -> Frozen:
     """An agent that has joined the game, in a seat of games in step."""
     policy = agent.policy
+    if isinstance(policy, MadePolicy):
+        policy.check_game(game)
     if isinstance(policy, NetPolicy):
         return Frozen(_network(policy, seat), policy.recall)
     if isinstance(policy, TablePolicy):
@@ -87,6 +89,8 @@ def _network(policy: NetPolicy, seat: int) -> Rival:
 
 def _table(game: Game, policy: TablePolicy, seat: int) -> Rival:
     keys, first, move, share = policy.shares[seat]
+    if len(move) and move.max() >= game.actions:
+        raise BadPolicy(f"the policy's moves are not those of {game.string}: player {seat}'s table has the move {move.max()}")
     rows = np.zeros((len(keys), game.actions), np.float32)
     rows[np.repeat(np.arange(len(keys)), np.diff(first)), move] = share
 
@@ -96,6 +100,8 @@ def _table(game: Game, policy: TablePolicy, seat: int) -> Rival:
         known = keys[at] == t.key[asked] if len(keys) else np.zeros(len(asked), bool)
         if policy.missing == "error" and not known.all():
             raise BadSetting("the policy does not know an information state that came up; solve the game again, or longer")
+        if np.any((rows[at] > 0.0) & ~legal & known[:, None]) if len(keys) else False:
+            raise BadPolicy(f"the policy of player {seat} has shares for moves that are not legal in {game.string}")
         return np.where(known[:, None], rows[at], legal / legal.sum(axis=1, keepdims=True))
 
     return moves

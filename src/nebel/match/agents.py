@@ -17,6 +17,7 @@ from nebel.core.rng import uniform
 from nebel.core.rule import rule
 from nebel.core.state import State
 from nebel.policy.adopt import adopt
+from nebel.policy.checked import check_probabilities
 from nebel.policy.io import load_policy, policy_path
 from nebel.policy.table import MadePolicy, Policy, TablePolicy, Uniform
 
@@ -97,18 +98,23 @@ class PolicyAgent(Agent):
         self.game = policy.game if isinstance(policy, MadePolicy) else None
 
     def choose(self, state: State, rng: Generator) -> int:
+        if isinstance(self._policy, MadePolicy):
+            self._policy.check_state(state)
         with np.errstate(over="ignore"):
             u = uniform(rng)
         if isinstance(self._policy, Uniform) or not (self._table is None or self._table.missing == "error" or self.knows(state)):
             options = state.options()
             return options[pick_even(len(options), u)]
-        found = self._table.lookup(state.turn, state.key(state.turn, self._table.recall)) if self._table else None
-        shares = found or self._policy.probabilities(state)
+        found = self._table.at(state) if self._table else None
+        shares = found or self.shares(state)
         move = list(shares)[pick_share(list(shares.values()), 0, len(shares), u)]
         return state.game.meant_at(self._policy.recall, state.position, move) if found else move
 
     def shares(self, state: State) -> dict[int, float]:
-        return self._policy.probabilities(state)
+        shares = self._policy.probabilities(state)
+        if not isinstance(self._policy, (MadePolicy, Uniform)):  # a user's own
+            check_probabilities(state, shares, self.name)
+        return shares
 
     def knows(self, state: State) -> bool:
         if self._table is None:

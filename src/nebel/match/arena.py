@@ -19,7 +19,7 @@ from nebel.judge.best_response import Judge
 from nebel.match.agents import Agent
 from nebel.match.deals import Played, Seats, Tick, play_by_hand
 from nebel.match.lockstep import compilable, play_compiled
-from nebel.policy.table import Policy, TablePolicy, Uniform
+from nebel.policy.table import Policy, TablePolicy, Uniform, laid_on
 
 Reals = NDArray[np.float64]
 
@@ -133,7 +133,7 @@ class Arena:
         """A policy on the tree of a recall: its own, or perfect recall."""
         own = self._judge(recall if isinstance(policy, Uniform) else policy.recall)
         assert own is not None  # trees of all recalls have the same histories
-        laid = policy.on_tree(own.tree).strategies
+        laid = laid_on(own.tree, policy).strategies
         if own.tree.recall == recall:
             return laid
         return _by_point(own.tree.sides[0], laid[0]), _by_point(own.tree.sides[1], laid[1])

@@ -10,14 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from operator import index
 from time import perf_counter
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nebel.core.errors import IllegalMove
 from nebel.core.game import BaseGame
 from nebel.core.rng import fold, generator
+from nebel.core.state import State
 from nebel.match.agents import Agent
 
 Reals = NDArray[np.float64]
@@ -70,12 +73,23 @@ def play_game(game: BaseGame, players: Seats, seed: int, number: int) -> Played:
             p = state.turn
             played.unknown[p] += not players[p].knows(state)
             began = perf_counter()
-            move = int(players[p].choose(state, rngs[p]))
+            move = players[p].choose(state, rngs[p])
             played.seconds[p] += perf_counter() - began
             played.moves[p] += 1
-            state.push(move).deal(rngs[DEALER])
+            make_move(state, players[p], move).deal(rngs[DEALER])
     played.scores[0] = state.score() or 0.0
     return played
+
+
+def make_move(state: State, agent: Agent, move: Any) -> State:
+    """Make the move that an agent chose; one that is not legal is refused with the agent's name."""
+    try:
+        return state.push(index(move))
+    except TypeError as error:
+        after = f"after {state.moves_text()}" if state.steps else "at the start"
+        raise IllegalMove(f"{agent.name} chose {move!r} {after}: choose() has to return the number of a legal move") from error
+    except IllegalMove as error:
+        raise IllegalMove(f"{agent.name} chose a move that is not legal: {error}") from error
 
 
 def side_by_side(work: Callable[[Any], Result], jobs: Sequence[Any], threads: int) -> Iterator[Result]:

@@ -25,7 +25,7 @@ from nebel.core.unfold import look_away
 from nebel.match.agents import Agent, pick_even, pick_share
 from nebel.match.deals import DEALER, ROLES, Played, Seats, Tick, play_deal
 from nebel.policy.net import NetPolicy
-from nebel.policy.table import Policy, Shares, TablePolicy, Uniform
+from nebel.policy.table import MadePolicy, Policy, Shares, TablePolicy, Uniform
 
 CHUNK = 20_000
 """Games that compiled code plays between two looks at the keyboard."""
@@ -56,6 +56,15 @@ def among(legal: Any, n: int, move: int) -> bool:
     while i < n and legal[i] != move:
         i += 1
     return i < n
+
+
+@rule
+def the_same(move: Any, place: int, legal: Any, n: int) -> bool:
+    """Whether the moves of a row are the legal ones."""
+    i = 0
+    while i < n and move[place + i] == legal[i]:
+        i += 1
+    return i == n
 
 
 @rule
@@ -160,7 +169,7 @@ def player(game: Game, bots: tuple[str, ...], nets: tuple[str, ...]) -> Any:
             return NOTHING if by.manner[p] == STRICT else b.legal[pick_even(n, u)]
         place = table.first[at]
         known = table.first[at + 1] - place
-        if by.own[p] and known != n:
+        if by.own[p] and not (known == n and the_same(table.move, place, b.legal, n)):
             return NOTHING
         return mean(by.glance[p], b.state[j], table.move[place + pick_share(table.share, place, known, u)])
 
@@ -247,6 +256,9 @@ def compilable(agent: Agent) -> bool:
 
 def play_compiled(game: Game, seats: Seats, deals: int, seed: int, tick: Tick | None = None) -> Played:
     """Deals 0, 1, ... with policies or bots in both seats."""
+    for agent in seats:
+        if isinstance(agent.policy, MadePolicy):
+            agent.policy.check_game(game)
     nets = [agent.policy if isinstance(agent.policy, NetPolicy) else None for agent in seats]
     bots, asking = tuple(sorted({agent.bot for agent in seats} - {""})), tuple(sorted({net.recall for net in nets if net}))
     run, by = player(game, bots, asking), _sides(game, seats, bots, asking)

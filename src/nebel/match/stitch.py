@@ -24,6 +24,7 @@ from nebel.core.tree import Side, Tree
 from nebel.match.agents import Agent, Generator
 from nebel.match.deals import Tick, play_game, side_by_side
 from nebel.match.thinkers import Thinker
+from nebel.policy.checked import check_probabilities
 
 Reals = NDArray[np.float64]
 Strategies = tuple[Reals, Reals]
@@ -58,7 +59,8 @@ def _think(tree: Tree, agent: Thinker, seed: int, place: tuple[int, int]) -> lis
     side = tree.sides[player]
     state = tree.state_of(player, at)
     shares = agent.sit().think(state, generator(seed, 2 * at + player))
-    return [shares[int(move)] for move in side.move[side.row[at] : side.row[at + 1]]]
+    check_probabilities(state, shares, agent.name)
+    return [shares.get(int(move), 0.0) for move in side.move[side.row[at] : side.row[at + 1]]]
 
 
 class Noting(Agent):

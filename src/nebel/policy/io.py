@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from nebel.core.errors import BadFile
 from nebel.core.output import replacing
-from nebel.policy.net import Layer, NetPolicy
+from nebel.policy.net import Layer, NetPolicy, check_layers
 from nebel.policy.nets import NetsPolicy
 from nebel.policy.table import MadePolicy, Policy, Shares, TablePolicy, Uniform
 
@@ -97,17 +97,20 @@ def _checksum(arrays: Arrays, header: dict[str, Any]) -> str:
 def save_policy(policy: MadePolicy, path: str | Path) -> None:
     header = {"game": policy.game, "fingerprint": policy.fingerprint, "recall": policy.recall, "facts": policy.facts}
     if isinstance(policy, NetPolicy):
+        check_layers(policy.layers)
         arrays = _layer_arrays(policy.layers)
         write_arrays(Path(path), arrays, {**header, "kind": "network", "layers": [layer.kind for layer in policy.layers]})
         return
     if isinstance(policy, NetsPolicy):
         arrays = {f"odds{p}": policy.weights[p] for p in range(2)}
         for p in range(2):
+            check_layers(policy.layers[p])
             arrays |= {f"{p}{name}": array for name, array in _layer_arrays(policy.layers[p]).items()}
         kinds = [layer.kind for layer in policy.layers[0]]
         write_arrays(Path(path), arrays, {**header, "kind": "networks", "layers": kinds})
         return
     assert isinstance(policy, TablePolicy)
+    policy.check_shares()
     arrays = {f"{name}{p}": array for p in range(2) for name, array in policy.shares[p]._asdict().items()}
     write_arrays(Path(path), arrays, {**header, "kind": "policy", "missing": policy.missing})
 

@@ -30,7 +30,7 @@ class Row(NamedTuple):
 def at(policy: TablePolicy, state: State) -> Row:
     """What the policy says to the player to move."""
     to_move(state)
-    found = policy.lookup(state.turn, state.key(state.turn, policy.recall))
+    found = policy.at(state)
     text = state.information(state.turn, policy.recall)
     if found is None:
         raise UnknownInformationState(f"the policy does not know player {state.turn}'s state '{text}'")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nebel.core.errors import BadFile, BadSetting
+from nebel.core.errors import BadFile, BadPolicy, BadSetting
 from nebel.core.game import BaseGame, Encoding, Game
 from nebel.core.rule import kernel
 from nebel.core.state import State
@@ -73,11 +73,14 @@ class NetPolicy(MadePolicy):
         super().check_game(game)
         if isinstance(game, Game) and self.recall not in game.encodings:
             raise BadFile(f"this network goes by what {self.game} puts into numbers, and {game.string} does not; play {self.game}")
+        check_layers(self.layers)
 
     def logits(self, rows: Floats) -> Floats:
         """Of all moves, for rows of encodings."""
         for layer in self.layers:
             rows = layer(rows)
+        if not np.isfinite(rows).all():
+            raise BadPolicy("the network's numbers for moves are not finite: its weights, or what the game puts into numbers, are too large")
         return rows
 
     def sharpened(self, power: float) -> NetPolicy:
@@ -87,6 +90,7 @@ class NetPolicy(MadePolicy):
         return replace(self, layers=(*others, last._replace(weights=last.weights * times, biases=last.biases * times)))
 
     def probabilities(self, state: State) -> dict[int, float]:
+        self.check_state(state)
         options = state.options()
         logits = self.logits(encode(state, self.recall)[None])[0, options].astype(float)
         odds = np.exp(logits - logits.max())
@@ -103,6 +107,13 @@ class NetPolicy(MadePolicy):
         chosen = logits[state, side.move]
         odds = np.exp(chosen - np.maximum.reduceat(chosen, side.row[:-1])[state])
         return odds / np.add.reduceat(odds, side.row[:-1])[state]
+
+
+def check_layers(layers: tuple[Layer, ...]) -> None:
+    """Raise `BadPolicy` where a weight or bias is not finite."""
+    for number, layer in enumerate(layers):
+        if not (np.isfinite(layer.weights).all() and np.isfinite(layer.biases).all()):
+            raise BadPolicy(f"layer {number} of the network has weights that are not finite; learn it again, or take an older checkpoint")
 
 
 def encoding_of(game: BaseGame, recall: str) -> Encoding:

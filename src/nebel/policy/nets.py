@@ -12,10 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nebel.core.errors import BadPolicy
+from nebel.core.game import BaseGame
 from nebel.core.rule import kernel
 from nebel.core.state import State
 from nebel.core.tree import Tree
-from nebel.policy.net import Floats, Layer, Reals, encode, encode_side
+from nebel.policy.checked import check_probabilities
+from nebel.policy.net import Floats, Layer, Reals, check_layers, encode, encode_side
 from nebel.policy.table import MadePolicy, OnTree
 
 
@@ -64,6 +67,13 @@ class NetsPolicy(MadePolicy):
     weights: tuple[Reals, Reals]
     facts: dict[str, Any] = field(default_factory=dict)
 
+    def check_game(self, game: BaseGame) -> None:
+        super().check_game(game)
+        for player, weights in enumerate(self.weights):
+            check_layers(self.layers[player])
+            if not (np.all(weights >= 0.0) and 0.0 < weights.sum() < np.inf):
+                raise BadPolicy(f"the weights of player {player}'s networks have to be 0 or more, and finite, and not all 0")
+
     def shares(self, player: int, rows: Floats, legal: NDArray[np.bool_]) -> Reals:
         """By network, row and move: the strategies of all networks."""
         made = np.broadcast_to(rows, (len(self.weights[player]), *rows.shape))
@@ -72,6 +82,7 @@ class NetsPolicy(MadePolicy):
         return match_regrets(made, legal)
 
     def probabilities(self, state: State) -> dict[int, float]:
+        self.check_state(state)
         me, options, actions = state.turn, state.options(), self.layers[state.turn][-1].weights.shape[2]
         past, rows, legal, moves = state.game.start(), [], [], []
         for step in [*state.steps, None]:
@@ -86,7 +97,9 @@ class NetsPolicy(MadePolicy):
         if reach.sum() <= 0.0:  # nobody would have come here
             reach = self.weights[me]
         mixed = reach @ shares[:, -1, options] / reach.sum()
-        return dict(zip(options, mixed.tolist(), strict=True))
+        found = dict(zip(options, mixed.tolist(), strict=True))
+        check_probabilities(state, found, "the networks' mixture")
+        return found
 
     def on_tree(self, tree: Tree) -> OnTree:
         first, second = (self._on_side(tree, p) for p in range(2))

@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nebel.core.errors import BadFile, UnknownInformationState
+from nebel.core.errors import BadFile, BadPolicy, BadSetting, UnknownInformationState
 from nebel.core.game import BaseGame
 from nebel.core.recall import PERFECT
 from nebel.core.sequence import uniform_strategy
 from nebel.core.state import State
 from nebel.core.tree import Side, Tree
+from nebel.policy.checked import check_probabilities, check_shares, check_strategies, in_words, strange_keys, strange_row
 
 Reals = NDArray[np.float64]
 Longs = NDArray[np.int64]
@@ -42,6 +43,14 @@ class Policy(ABC):
         """The policy on all information states of a tree that was grown with the same recall."""
 
 
+def laid_on(tree: Tree, policy: Policy) -> OnTree:
+    """Lay any policy on a tree, a user's own too; `BadPolicy` unless its strategies are probabilities of the legal moves."""
+    laid = policy.on_tree(tree)
+    if not isinstance(laid, tuple) or len(laid) != 2:
+        raise BadPolicy(f"{type(policy).__name__}.on_tree has to return OnTree(strategies, unknown); it returned a {type(laid).__name__}")
+    return OnTree(check_strategies(tree, laid[0]), laid[1])
+
+
 class MadePolicy(Policy):
     """A policy that was made for one game, by what is told in `facts`."""
 
@@ -50,8 +59,15 @@ class MadePolicy(Policy):
     facts: dict[str, Any]
 
     def check_game(self, game: BaseGame) -> None:
-        """Refuse a game that this policy was not made for."""
+        """Refuse a game that this policy was not made for, and a policy whose shares are not probabilities."""
         check_rules(self.game, self.fingerprint, game)
+
+    def check_state(self, state: State) -> None:
+        """Refuse a state of another game, and one in which no player is to move."""
+        if state.game.fingerprint != self.fingerprint:  # which a game computes once
+            check_rules(self.game, self.fingerprint, state.game)
+        if state.turn not in (0, 1):
+            raise BadSetting(f"no player is to move after '{state.moves_text()}', so there is nothing to ask the policy")
 
 
 class Uniform(Policy):
@@ -85,6 +101,7 @@ class TablePolicy(MadePolicy):
     """Probabilities by information state, for both players, of one game.
 
     `missing` says what to do in an information state that is not in the table: "error", or "uniform" (counted and reported).
+    `borrowed`: the table was made for another game of the family, so that it may hold information states that this game does not have.
     """
 
     game: str
@@ -93,20 +110,42 @@ class TablePolicy(MadePolicy):
     shares: tuple[Shares, Shares]
     missing: str = "error"
     facts: dict[str, Any] = field(default_factory=dict)  # method, settings, seed, iterations: how it came to be
+    borrowed: bool = False
+
+    def check_game(self, game: BaseGame) -> None:
+        super().check_game(game)
+        self.check_shares(game)
+
+    def check_shares(self, game: BaseGame | None = None) -> None:
+        """Raise `BadPolicy` unless both tables are whole and hold probabilities; `game` names information states in words."""
+        for player, table in enumerate(self.shares):
+            if game is None:
+                check_shares(table, player)
+            else:
+                check_shares(table, player, in_words(game, player, self.recall))
 
     def probabilities(self, state: State) -> dict[int, float]:
-        player = state.turn
-        found = self.lookup(player, state.key(player, self.recall))
+        found = self.at(state)
         if found is None:
             if self.missing == "error":
-                text = state.information(player, self.recall)
-                raise UnknownInformationState(f"the policy does not know player {player}'s state '{text}'")
+                text = state.information(state.turn, self.recall)
+                raise UnknownInformationState(f"the policy does not know player {state.turn}'s state '{text}'")
             return Uniform().probabilities(state)
         shares = dict.fromkeys(state.options(), 0.0)
         for move, share in found.items():
             meant = state.game.meant_at(self.recall, state.position, move)
             shares[meant] = shares.get(meant, 0.0) + share
         return shares
+
+    def at(self, state: State) -> dict[int, float] | None:
+        """Return the shares for the player to move as the table has them, checked; None where it has none."""
+        self.check_state(state)
+        found = self.lookup(state.turn, state.key(state.turn, self.recall))
+        if found is not None and getattr(state.game.glances.get(self.recall), "mean", None) is None:
+            if list(found) != state.options():
+                raise strange_row(state.turn, state.information(state.turn, self.recall))
+            check_probabilities(state, found)
+        return found
 
     def lookup(self, player: int, key: int) -> dict[int, float] | None:
         table = self.shares[player]
@@ -121,7 +160,8 @@ class TablePolicy(MadePolicy):
             yield int(key), self.lookup(player, int(key)) or {}
 
     def on_tree(self, tree: Tree) -> OnTree:
-        laid = [_lay(self.shares[p], tree.sides[p]) for p in range(2)]
+        check_rules(self.game, self.fingerprint, tree.game)
+        laid = [self._lay(tree, p) for p in range(2)]
         unknown = (laid[0][1], laid[1][1])
         if sum(unknown) and self.missing == "error":
             p = 0 if unknown[0] else 1
@@ -129,6 +169,31 @@ class TablePolicy(MadePolicy):
             example = tree.state_of(p, int(np.argmin(known))).information(p, self.recall)
             raise UnknownInformationState(f"the policy lacks {sum(unknown):,} information states, such as player {p}'s '{example}'")
         return OnTree((laid[0][0], laid[1][0]), unknown)
+
+    def _lay(self, tree: Tree, player: int) -> tuple[Reals, int]:
+        """One player's shares by table place of a tree, and the number of information states that the table does not have."""
+        table, side, words = self.shares[player], tree.sides[player], in_words(tree.game, player, self.recall)
+        check_shares(table, player, words)
+        strategy = uniform_strategy(side)
+        if not len(table.keys):
+            return strategy, side.states
+        at = np.searchsorted(table.keys, side.keys)
+        at[at == len(table.keys)] = 0
+        known = table.keys[at] == side.keys
+        if np.count_nonzero(known) < len(table.keys) and not self.borrowed:
+            foreign = np.setdiff1d(table.keys, side.keys)
+            raise strange_keys(player, words(int(foreign[0])), len(foreign), tree.game.string)
+        width = np.diff(side.row)
+        fits = ~known | (np.diff(table.first)[at] == width)
+        if fits.all():
+            places = np.repeat(known, width)
+            source = (np.repeat(table.first[at] - side.row[:-1], width) + np.arange(side.row[-1]))[places]
+            strategy[places] = table.share[source]
+            fits[np.repeat(np.arange(side.states), width)[places][table.move[source] != side.move[places]]] = False
+        if not fits.all():
+            state = tree.state_of(player, int(np.argmin(fits)))
+            raise strange_row(player, state.information(player, self.recall))
+        return strategy, int(side.states - np.count_nonzero(known))
 
 
 def check_rules(made_for: str, fingerprint: str, game: BaseGame) -> None:
@@ -141,22 +206,6 @@ def check_rules(made_for: str, fingerprint: str, game: BaseGame) -> None:
             f"(fingerprint {fingerprint} then, {game.fingerprint} now); solve the game again"
         )
     raise BadFile(f"this policy was made for {made_for}, not for {game.string}")
-
-
-def _lay(table: Shares, side: Side) -> tuple[Reals, int]:
-    strategy = uniform_strategy(side)
-    at = np.searchsorted(table.keys, side.keys)
-    at[at == len(table.keys)] = 0
-    known = table.keys[at] == side.keys if len(table.keys) else np.zeros(side.states, bool)
-    width = np.diff(side.row)
-    if np.any(np.diff(table.first)[at[known]] != width[known]):
-        raise BadFile("the policy's numbers of moves are not those of the game: it was made for other rules")
-    places = np.repeat(known, width)
-    source = np.repeat(table.first[at] - side.row[:-1], width) + np.arange(side.row[-1])
-    if np.any(table.move[source[places]] != side.move[places]):
-        raise BadFile("the policy's moves are not those of the game: it was made for other rules")
-    strategy[places] = table.share[source[places]]
-    return strategy, int(side.states - np.count_nonzero(known))
 
 
 def sort_rows(keys: Longs, width: NDArray[np.integer]) -> tuple[Longs, Longs, Longs]:
