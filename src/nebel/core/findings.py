@@ -46,11 +46,11 @@ class Findings:
 
 
 def where(error: BaseException) -> str:
-    """The innermost line of an error outside the library's core."""
+    """The innermost line of an error outside the library's core; empty where there is none."""
     frames = traceback.extract_tb(error.__traceback__)
     core = str(Path(__file__).parent)
-    own = [frame for frame in frames if not frame.filename.startswith(core)] or list(frames)
-    return f"{Path(own[-1].filename).name}, line {own[-1].lineno}"
+    own = [frame for frame in frames if not frame.filename.startswith(core)]
+    return f"{Path(own[-1].filename).name}, line {own[-1].lineno}" if own else ""
 
 
 def reason(error: BaseException) -> str:
