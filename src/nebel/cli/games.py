@@ -82,7 +82,8 @@ def _sizes(game: BaseGame, recall: str) -> dict[str, Any]:
     facts["bots"] = list(getattr(game, "bots", ()))
     limit = _room() // BYTES_A_HISTORY if isinstance(game, Game) else PLAIN_LIMIT
     about = estimate(game)
-    if about < BEYOND and (size := measure(game, limit)).complete:
+    countable = about < (BEYOND if isinstance(game, Game) else 10 * PLAIN_LIMIT)
+    if countable and (size := measure(game, limit)).complete:
         tree = grow(game, recall, limit)
         counts = {"histories": size.histories, "terminals": size.terminals, "information_states": tree.information_states()}
         more = {"choices": tree.choices(), "chance": size.chance, "decisions": size.decisions, "depth": size.depth}

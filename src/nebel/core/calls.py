@@ -78,7 +78,7 @@ def _unfit(name: str, function: Callable[..., Any], value: Any, wanted: str) -> 
 def shown(value: Any) -> str:
     """A value in one short line."""
     text = " ".join(repr(value).split())
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    return text if len(text) <= 120 else f"{text[:117]}..."
 
 
 def after(words: Sequence[str]) -> str:

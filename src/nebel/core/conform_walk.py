@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nebel.core.calls import after, word
+from nebel.core.calls import word
 from nebel.core.findings import BOTS, ENCODINGS, GLANCES, MOVES, NAMES, TEXTS, VIEWS, Findings
 from nebel.core.game import CHANCE, END, BaseGame, Game
 from nebel.core.probe import RuleWalk, Spot, Trail

@@ -249,20 +249,13 @@ class BaseGame(ABC):
 
     @cached_property
     def fingerprint(self) -> str:
-        """A digest of the game's behaviour: who moves, what is legal, seen and scored in a thousand steps of random play.
-
-        It changes when the rules change, and stays when they are only rewritten.
-        """
+        """A digest of the game's behaviour in random play: it changes with the rules, and stays when they are only rewritten."""
         from nebel.core.checksum import behaviour
 
         return behaviour(self)
 
     def try_out(self) -> None:
-        """Play the rules once in plain Python, before anything is computed of them.
-
-        Raises:
-            BadRules: they break where the probe meets them.
-        """
+        """Probe the rules once, before anything is computed of them; raises BadRules where they break."""
         if not self.tried:
             from nebel.core.probe import probe
 
@@ -322,11 +315,7 @@ class Game(BaseGame):
             object.__setattr__(self, "width", max(self.actions, self.outcomes))
 
     def blank(self, count: int) -> Any:
-        """An array of `count` states for compiled code, which trusts the rules: they are tried out before.
-
-        Raises:
-            BadRules: the rules break where the probe meets them.
-        """
+        """An array of `count` states for compiled code, which trusts the rules: they are tried out before."""
         self.try_out()
         return self.records(count)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nebel.core.calls import shown
 from nebel.core.errors import BadRules
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ LARGEST_STATE = 1 << 20
 """Bytes of a state: it is copied at every move."""
 LARGEST_LINE = 1 << 30
 """Bytes of the states and lists of moves of one game from its start to its end."""
+EVEN_SUM = 1e-9
+"""By how much the odds of chance may miss 1."""
 
 
 def record(**fields: Any) -> np.dtype[np.void]:
@@ -58,8 +61,8 @@ def _check_sizes(fields: Mapping[str, int]) -> None:
     total, largest = sum(fields.values()), max(fields, key=lambda name: fields[name])
     if total > LARGEST_STATE:
         raise BadRules(
-            f"a state takes {total:,} bytes, {fields[largest]:,} of them for its field {largest!r}; at most {LARGEST_STATE:,} are possible, "
-            "because it is copied at every move"
+            f"a state takes {total:,} bytes, {fields[largest]:,} of them for its field {largest!r}; at most {LARGEST_STATE:,} are "
+            "possible, because it is copied at every move"
         )
 
 
@@ -69,10 +72,11 @@ def check_declarations(game: Game) -> None:
     if not isinstance(state, np.dtype) or not state.fields:
         raise BadRules(f"state={state!r} is not the layout of a state; write state=record(turn=int64, ...)")
     _check_sizes({name: layout[0].itemsize for name, layout in state.fields.items()})
+    wanted = "write rules=Rules(start, turn, moves, play, score, odds)"
     if not hasattr(rules, "_asdict"):
-        raise BadRules(f"rules={rules!r} are not rules; write rules=Rules(start, turn, moves, play, score, odds)")
+        raise BadRules(f"rules={shown(rules)} are not rules; {wanted}")
     if missing := [name for name, function in rules._asdict().items() if not callable(function)]:
-        raise BadRules(f"{missing[0]}={getattr(rules, missing[0])!r} is not a rule; write rules=Rules(start, turn, moves, play, score, odds)")
+        raise BadRules(f"{missing[0]}={getattr(rules, missing[0])!r} is not a rule; {wanted}")
     for name, least in (("actions", 1), ("depth", 1), ("outcomes", 0), ("width", 0)):
         value = getattr(game, name)
         if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
@@ -93,3 +97,12 @@ def miscounted(game: Game, count: int, turn: int) -> str:
     if game.width == max(game.actions, game.outcomes):  # nobody wrote it
         declared = "outcomes" if turn < 0 else "actions"
     return f"moves() offers {count} options, yet {declared}={getattr(game, declared)}"
+
+
+def uneven(odds: Sequence[float], options: int, least: float = 0.0) -> str:
+    """What is wrong with these odds of chance; empty if nothing is."""
+    if len(odds) != options or not all(p >= least for p in odds):
+        return f"odds() gives {shown(odds)} for {options} outcomes; each must be positive"
+    if abs(sum(odds) - 1) > EVEN_SUM:
+        return f"odds() gives {shown(odds)}, which sum to {sum(odds):.6g} instead of 1"
+    return ""

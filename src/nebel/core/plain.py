@@ -32,21 +32,16 @@ import numpy as np
 
 from nebel.core.calls import after, endless, shown
 from nebel.core.errors import BadRules, FailedRule
+from nebel.core.faults import GLANCE_DIFFERS, MOVES_DIFFER, complaint
 from nebel.core.findings import reason, where
 from nebel.core.game import CHANCE, DEEPEST, END, BaseGame, Glance, key_text
+from nebel.core.layout import uneven
 from nebel.core.recall import PERFECT, blank_memory
 from nebel.core.rng import fold_all
 from nebel.core.tree import Ends, Longs, Nodes, Points, Size
-from nebel.core.unfold import GLANCE_DIFFERS, MOVES_DIFFER, complaint
 
-METHODS = {
-    "start": "start()",
-    "turn": "turn(state)",
-    "legal": "legal(state)",
-    "apply": "apply(state, move)",
-    "observe": "observe(before, move, after, player)",
-    "score": "score(state)",
-}
+METHODS = {"start": "start()", "turn": "turn(state)", "legal": "legal(state)", "apply": "apply(state, move)"}
+METHODS |= {"observe": "observe(before, move, after, player)", "score": "score(state)"}
 
 
 def digest(text: str) -> int:
@@ -214,8 +209,8 @@ class PlainGame(BaseGame):
             raise self._raised(method, error, position) from error
         if not moves:
             raise self._fault(f"{method}() returned nothing, and somebody is to move", position)
-        if chance and (min(position.odds) < 0 or abs(sum(position.odds) - 1) > 1e-6):
-            raise self._fault(f"odds() returned probabilities that are no distribution: {position.odds}", position)
+        if chance and uneven(position.odds, len(moves)):
+            raise self._fault(f"odds() returned probabilities that are no distribution: {shown(position.odds)}", position)
         known = self._moves
         options = [known.get(str(name)) or self.learn(known, name, method, position) for name in names]
         if len(set(options)) < len(options):
@@ -244,12 +239,12 @@ class PlainGame(BaseGame):
         while way is not None:
             way, option = way
             names.append(self.name_of_move(option))
-        return BadRules(f"{self.string}: {after(names[::-1])}: {what}")
+        words = after(names[::-1]).removeprefix("after ")
+        return BadRules(f"{self.string}: {f'after {words!r}' if names else words}, {what}")
 
     def _raised(self, method: str, error: Exception, position: Position | None, move: Any = None) -> FailedRule:
         given = "" if move is None else f" for the move {shown(move)}"
-        place = where(error)
-        what = f"{method}(){given} fails: {reason(error)}" + (f" ({place})" if place else "")
+        what = f"{method}(){given} raised {reason(error)}" + (f" ({place})" if (place := where(error)) else "")
         return FailedRule(str(self._fault(what, position)))
 
 

@@ -18,14 +18,12 @@ from nebel.core.calls import after, word
 from nebel.core.errors import BadRules, FailedRule, Problem
 from nebel.core.findings import ENDS, PURE, RANGES, RULES, Findings, reason, where
 from nebel.core.game import CHANCE, END, BaseGame, Game
-from nebel.core.layout import miscounted
+from nebel.core.layout import miscounted, uneven
 
 STEPS = 1000
 """States that a probe visits from the start on, and again as many in random play."""
 SECONDS = 0.4
 """Time after which a probe stops; its first playout it always plays to the end."""
-EVEN_SUM = 1e-9
-"""By how much the odds of chance may miss 1."""
 
 Trail = tuple[Any, int, int] | None
 """The moves so far, last first: (those before, whose turn, option)."""
@@ -190,10 +188,8 @@ class RuleWalk:
 
     def check_odds(self, spot: Spot, options: list[int], least: float = 0.0) -> None:
         odds = self.twice("odds()", spot, self.game.odds_at, spot.position)
-        if len(odds) != len(options) or not all(p >= least for p in odds):
-            self._stop(RANGES, spot, f"odds() gives {odds} for {len(options)} outcomes; each must be positive")
-        if abs(sum(odds) - 1) > EVEN_SUM:
-            self._stop(RANGES, spot, f"odds() gives {odds}, which sum to {sum(odds):.6g} instead of 1")
+        if wrong := uneven(odds, len(options), least):
+            self._stop(RANGES, spot, wrong)
 
     def step(self, spot: Spot, turn: int, option: int) -> list[Spot]:
         """The state after `option`; nothing if the rules break there."""
