@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from nebel.core.game import BaseGame
 
 
-SHOWN = 100
-"""Moves that a message names: of a longer way the first and the last half of these."""
+SHOWN, ENDS = 100, 10
+"""Moves that a message names, and of a longer way how many of the first and of the last."""
 
 
 def place(function: Any) -> str:
@@ -86,8 +86,7 @@ def after(words: Sequence[str]) -> str:
     if not words:
         return "at the start"
     if len(words) > SHOWN:
-        half = SHOWN // 2
-        return f"after {' '.join(words[:half])} ... {' '.join(words[-half:])} ({len(words):,} moves)"
+        return f"after {' '.join(words[:ENDS])} ... {' '.join(words[-ENDS:])} ({len(words):,} moves)"
     return f"after {' '.join(words)}"
 
 

@@ -14,8 +14,8 @@ from nebel.core.game import CHANCE, END, BaseGame, Game
 from nebel.core.rng import generator, uniform
 from nebel.core.rule import kernel, rule
 
-OBSERVED = 1000
-"""Steps of random play that a fingerprint is made of."""
+OBSERVED, LONGEST = 1000, 20_000
+"""Steps of random play that a fingerprint is made of, and the most that its last game may add."""
 
 GRAIN = 1e9
 """Odds and scores are compared to nine digits: compiled and plain arithmetic may round the last bit differently."""
@@ -90,6 +90,8 @@ def behaviour(game: BaseGame) -> str:
             position = game.begin()
             while (turn := game.turn_at(position)) != END:
                 game.check_length(len(way))
+                if len(way) > LONGEST:
+                    raise BadRules(f"random play has not ended after {LONGEST:,} moves; a game must end")
                 options = game.options_at(position)
                 odds = game.odds_at(position) if turn == CHANCE else []
                 with np.errstate(over="ignore"):

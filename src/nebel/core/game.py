@@ -252,6 +252,7 @@ class BaseGame(ABC):
         """A digest of the game's behaviour in random play: it changes with the rules, and stays when they are only rewritten."""
         from nebel.core.checksum import behaviour
 
+        self.try_out()
         return behaviour(self)
 
     def try_out(self) -> None:
@@ -348,6 +349,8 @@ class Game(BaseGame):
 
     def odds_at(self, position: Any) -> list[float]:
         out = np.zeros(self.width)
+        if self.rules.odds is no_odds:
+            raise BadRules("chance is to move, yet the game has no rule odds: Rules(start, turn, moves, play, score, odds)")
         nothing("odds()", self.rules.odds, "write the probabilities into out", position[0], out)
         return [float(p) for p in out[: len(self.options_at(position))]]
 

@@ -113,14 +113,15 @@ def _build(factory: Callable[..., Any], name: str, options: dict[str, str]) -> B
     missing = [p.name for p in parameters.values() if p.default is p.empty and p.name not in values]
     if missing:
         raise UnknownGame(f"{name} needs the options {', '.join(missing)}")
+    asked = f"{name}({','.join(f'{k}={v}' for k, v in options.items())})" if options else name
     try:
         made = factory(**values)
-    except Problem as problem:
-        raise type(problem)(f"{name} cannot be made: {problem}") if ".py:" in name else problem from None
+    except Problem:
+        raise
     except (TypeError, ValueError) as error:
-        raise UnknownGame(f"{name}{values or ''} cannot be made: {error}") from error
+        raise UnknownGame(f"{asked} cannot be made: {error}") from error
     except Exception as error:
-        raise UnknownGame(f"{name}{values or ''} cannot be made: {reason(error)} ({where(error) or name})") from error
+        raise UnknownGame(f"{asked} cannot be made: {reason(error)} ({where(error) or name})") from error
     chosen = {p.name: values.get(p.name, p.default) for p in parameters.values()}
     string = _canonical(name, chosen, parameters)
     if isinstance(made, Game):
@@ -129,7 +130,7 @@ def _build(factory: Callable[..., Any], name: str, options: dict[str, str]) -> B
         made.string = string
         return made
     if made is None:
-        raise UnknownGame(f"{name} returned None: it must return a Game, or an object with the methods of a plain game; is a return missing?")
+        raise UnknownGame(f"{name} returned None; a factory returns a Game or an object of a plain class: is a return missing?")
     from nebel.core.plain import PlainGame
 
     return PlainGame(made, string)

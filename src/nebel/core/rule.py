@@ -97,14 +97,12 @@ class _Kernel:
     def __call__(self, *args: Any) -> Any:
         if self._made is not None:
             return self._made(*args)
-        from numba.core.errors import NumbaError
-
         with _LOCK:
             self._made = self._made or _compile(self._function, cache=True, parallel=self._parallel)
         try:
             return self._made(*args)
         except Exception as error:
-            if isinstance(error, (NumbaError, KeyError)):
+            if isinstance(error, KeyError) or type(error).__module__.startswith("numba."):
                 raise BadRules(f"the rules cannot be compiled: {compiler_reason(error)}; nebel check GAME says which one") from error
             frame = traceback.extract_tb(error.__traceback__)[-1]
             if frame.filename.startswith(OWN):
@@ -113,19 +111,20 @@ class _Kernel:
 
 
 WHYS = (
+    (r"Untyped global name '(\w+)'.*function", r"it calls '\1', which is neither a @rule nor known to the compiler"),
+    (r"Cannot determine Numba type of <class 'function'>", "it calls a function that is neither a @rule nor known to the compiler"),
     (r"\((IMPORT_NAME|IMPORT_FROM)\)", "a rule cannot import; import at the top of the file, and leave all chance to chance's turn"),
     (r"\(STORE_GLOBAL\)", "a rule cannot change a global variable; keep it in a field of the state"),
     (r"reflected list|Cannot type empty list|OverloadSelector.*\(List\(", "it uses a Python list from outside the rule; keep what changes "
      "in a field of the state, such as made=(int64, 9), and constants in a tuple or NumPy array"),
     (r"list\.append for list\((\w+)\).*parameters \((.*)\)", r"it appends \2 to a list of \1; a list holds numbers of one type"),
-    (r"Cannot determine Numba type of <class '(\w+)'>", r"it uses a Python \1, which cannot be compiled; use numbers, tuples and NumPy arrays"),
+    (r"Cannot determine Numba type of <class '(\w+)'>", r"it uses a Python \1; use numbers, tuples and NumPy arrays"),
     (r"NumPyRandomGeneratorType|Random", "it draws random numbers; a rule cannot: what is random is chance's turn"),
     (r"exception_match", "a rule cannot use try; test with if instead"),
     (r"^The 'with ", "a rule cannot use with"),
     (r"^'(\w+)'$", r"the state has no field '\1'"),
-    (r"^Cannot cast (?:reflected )?(\w+)\b.* to nestedarray\((\w+), \((.*?),?\)\)", r"it sets a field of \3 numbers to a \1; write s.field[:] = 0, "
-     "or set the numbers one by one"),
-    (r"Untyped global name '(\w+)'.*function", r"it calls '\1', which is neither a @rule nor known to the compiler"),
+    (r"^Cannot cast (?:reflected )?(\w+)\b.* to nestedarray\((\w+), \((.*?),?\)\)",
+     r"it sets a field of \3 numbers to a \1; write s.field[:] = 0, or set the numbers one by one"),
 )  # fmt: skip
 """What the compiler says, as a regular expression, and the same in words."""
 
@@ -137,7 +136,8 @@ def compiler_reason(error: Exception, place: str = "") -> str:
     why = lines[0] if lines else type(error).__name__
     if why.endswith("found for signature:") and len(lines) > 1:
         why = f"no way to compute {lines[1].removeprefix('>>>').strip()}"
-    location = re.findall(r'File "([^"]+)", line (\d+)', text) or re.findall(r"(?:Raised from|\bat) (\S+) \((\d+)\)", text)
+    location = re.findall(r'File "([^"]+)", line (\d+)', text) + re.findall(r"(?:Raised from|\bat) (\S+) \((\d+)\)", text)
+    location = [at for at in location if not str(Path(at[0]).resolve()).startswith(OWN)]  # the loops around the rules are the library's
     if location:
         place = f"{Path(location[0][0]).name}, line {location[0][1]}"
     for pattern, words in WHYS:

@@ -31,7 +31,7 @@ DEFAULT_LIMIT = 60_000_000
 ROUGHLY, MOST_ESTIMATED = 1e12, 1e100
 """Histories beyond which an estimate may be rough, and beyond which it does not matter how many more there are."""
 
-LONG = 1_000
+LONG = 200
 """Moves of a history after which an estimate may be rough."""
 
 
@@ -173,7 +173,7 @@ def estimate(game: BaseGame, follow: Container[int] = (CHANCE, 0, 1), probes: in
     while crowd and total < MOST_ESTIMATED:
         going = [(position, game.options_at(position)) for position in crowd if game.turn_at(position) != END]
         if going:
-            game.check_length(level)
+            _check_length(game, level)
         level += 1
         places = 0 if not going else probes if total < ROUGHLY and level < LONG else probes // 10
         with np.errstate(over="ignore"):
@@ -186,6 +186,13 @@ def estimate(game: BaseGame, follow: Container[int] = (CHANCE, 0, 1), probes: in
         total += share * count
         share *= count / max(places, 1)
     return total
+
+
+def _check_length(game: BaseGame, moves: int) -> None:
+    try:
+        game.check_length(moves)
+    except BadRules as error:
+        raise BadRules(f"{game.string}: {error}") from error
 
 
 def grow(game: BaseGame, recall: str = PERFECT, limit: int = DEFAULT_LIMIT) -> Tree:

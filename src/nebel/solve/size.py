@@ -17,6 +17,8 @@ from nebel.solve.settings import METHODS, DoubleOracleSettings, MaximinSettings,
 GIGABYTE = 1 << 30
 PLAIN_LIMIT = 3_000_000
 """Histories that a game in plain Python may have: it is enumerated by the interpreter."""
+FEW = 50_000
+"""Histories that the interpreter counts in about a second."""
 
 MOST_BOARD_CELLS = 12
 """Of boards for which maximin holds tables: 51 MB each."""
@@ -45,9 +47,7 @@ def size_up(game: BaseGame, method: str, recall: str, memory: float) -> Sizing:
         return _size_boards(game, recall, memory)
     room = int(memory * GIGABYTE)
     limit = min(room // 60, 2**31 - 1) if isinstance(game, Game) else PLAIN_LIMIT
-    if not isinstance(game, Game) and (about := estimate(game)) > 10 * limit:  # counting in Python takes long
-        raise _too_large_in_python(game, about)
-    size = measure(game, limit)
+    size = measure(game, limit) if isinstance(game, Game) else measure_in_python(game)
     if size.complete and size.bytes <= room:
         tree = grow(game, recall, limit)
         return Sizing(size, size.histories, tree.information_states(), size.bytes, tree)
@@ -59,8 +59,8 @@ def size_up(game: BaseGame, method: str, recall: str, memory: float) -> Sizing:
         if mergeable(game, recall):
             return _size_merged(game, size, histories, memory)
         raise TooLarge(
-            f"{method} needs the whole tree of {game.string}: {_histories(histories)}{_need(need)}, and --memory is {memory:g} GB; "
-            f"take --with outcome-sampling{_glance_advice(game, recall)} or a smaller variant"
+            f"{method} needs the whole tree of {game.string}: {_histories(histories)}, {_need(need, memory)}; take --with "
+            f"outcome-sampling{_glance_advice(game, recall)} or a smaller variant"
         )
     walked, kind = 1.0, METHODS[method].kind  # type: ignore[attr-defined]
     if kind != "outcome":
@@ -71,6 +71,12 @@ def size_up(game: BaseGame, method: str, recall: str, memory: float) -> Sizing:
                 "meets one, or a smaller variant"
             )
     return Sizing(size, histories, None, 0, None, walked)
+
+
+def measure_in_python(game: BaseGame) -> Size:
+    """Count the histories of a plain game, up to PLAIN_LIMIT; a game that is much larger, as an estimate has it, only up to FEW."""
+    size = measure(game, FEW)
+    return size if size.complete or estimate(game) > 10 * PLAIN_LIMIT else measure(game, PLAIN_LIMIT)
 
 
 def _size_strategies(game: BaseGame, recall: str) -> Sizing:
@@ -118,12 +124,12 @@ def _too_large_in_python(game: BaseGame, histories: float) -> TooLarge:
 
 
 def _histories(count: float) -> str:
-    return f"more than {MOST_ESTIMATED:.0e} histories" if count >= MOST_ESTIMATED else f"about {count:.2g} histories"
+    return f"about {count:.2g} histories" if count < MOST_ESTIMATED else "more than 10^100 histories"
 
 
-def _need(count: float) -> str:
+def _need(count: float, memory: float) -> str:
     """The memory for a tree, where it can be imagined."""
-    return f", {_bytes(count)}" if count < 1e15 else ", more than any computer holds"
+    return f"{_bytes(count)}, and --memory is {memory:g} GB" if count < 1e15 else "more than any memory holds"
 
 
 def _bytes(count: float) -> str:
