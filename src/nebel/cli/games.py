@@ -41,6 +41,7 @@ def _one(game: BaseGame, recall: str, as_json: bool) -> int:
     from nebel.core.state import resolve_recall
 
     recall = resolve_recall(game, recall)
+    game.try_out()
     facts = _sizes(game, recall)
     if as_json:
         emit(facts)

@@ -16,14 +16,16 @@ if TYPE_CHECKING:
     from nebel.core.game import BaseGame
 
 
+LONGEST = 10_000
+"""Moves after which random play must have ended."""
 SHOWN, ENDS = 100, 10
 """Moves that a message names, and of a longer way how many of the first and of the last."""
 
 
 def place(function: Any) -> str:
-    """The file and line of a function, as messages give them."""
+    """The file and line of a function in brackets; empty if it has none."""
     code = getattr(function, "__code__", None)
-    return f"{Path(code.co_filename).name}, line {code.co_firstlineno}" if code else "no place in a file"
+    return f" ({Path(code.co_filename).name}, line {code.co_firstlineno})" if code else ""
 
 
 def call(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -37,7 +39,8 @@ def call(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
     except Problem:
         raise
     except Exception as error:
-        raise FailedRule(f"{name} fails: {reason(error)} ({where(error) or place(function)})") from error
+        here = where(error)
+        raise FailedRule(f"{name} fails: {reason(error)}{f' ({here})' if here else place(function)}") from error
 
 
 def whole_number(name: str, function: Callable[..., Any], meaning: str, *arguments: Any) -> int:
@@ -72,7 +75,7 @@ def nothing(name: str, function: Callable[..., Any], meaning: str, *arguments: A
 
 
 def _unfit(name: str, function: Callable[..., Any], value: Any, wanted: str) -> FailedRule:
-    return FailedRule(f"{name} returned {shown(value)} ({place(function)}); it must {wanted}")
+    return FailedRule(f"{name} returned {shown(value)}{place(function)}; it must {wanted}")
 
 
 def shown(value: Any) -> str:
@@ -103,6 +106,11 @@ def word(game: BaseGame, turn: int, option: int) -> str:
         return game.name_of_outcome(option) if turn < 0 else game.name_of_move(option)
     except Problem:
         return f"#{option}"
+
+
+def unended(moves: int) -> str:
+    """What is wrong with a game whose random play takes too long."""
+    return f"random play has not ended after {moves:,} moves; a game must end"
 
 
 def endless(depth: int, declared: bool) -> BadRules:

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy import int64, uint64
 
-from nebel.core.calls import located
+from nebel.core.calls import LONGEST, located, unended
 from nebel.core.errors import BadRules
 from nebel.core.game import CHANCE, END, BaseGame, Game
 from nebel.core.rng import generator, uniform
 from nebel.core.rule import kernel, rule
 
-OBSERVED, LONGEST = 1000, 20_000
-"""Steps of random play that a fingerprint is made of, and the most that its last game may add."""
+OBSERVED = 1000
+"""Steps of random play that a fingerprint is made of."""
 
 GRAIN = 1e9
 """Odds and scores are compared to nine digits: compiled and plain arithmetic may round the last bit differently."""
@@ -91,7 +91,7 @@ def behaviour(game: BaseGame) -> str:
             while (turn := game.turn_at(position)) != END:
                 game.check_length(len(way))
                 if len(way) > LONGEST:
-                    raise BadRules(f"random play has not ended after {LONGEST:,} moves; a game must end")
+                    raise BadRules(unended(LONGEST))
                 options = game.options_at(position)
                 odds = game.odds_at(position) if turn == CHANCE else []
                 with np.errstate(over="ignore"):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nebel.core.calls import word
+from nebel.core.calls import after, word
 from nebel.core.findings import BOTS, ENCODINGS, GLANCES, MOVES, NAMES, TEXTS, VIEWS, Findings
 from nebel.core.game import CHANCE, END, BaseGame, Game
 from nebel.core.probe import RuleWalk, Spot, Trail
@@ -30,8 +30,9 @@ class Walk(RuleWalk):
         self.stride = 1 + expected // PICTURES
         self.pictures = 0
         self.trie: dict[tuple[int, int], int] = {}
-        self.text: dict[int, str] = {1: "", 2: ""}
-        self.read: dict[tuple[int, str], tuple[int, Trail]] = {}
+        self.text = {1: 0, 2: 0}  # by place in the trie, the number of the transcript's text
+        self.texts: dict[tuple[int, str], int] = {}  # a text is another and one word more: transcripts may be long
+        self.read: dict[tuple[int, int], tuple[int, Trail]] = {}
         self.drawn: dict[Any, tuple[Any, Trail]] = {}
         self.decided: dict[int, tuple[list[int], dict[str, int], dict[str, list[int]], Trail]] = {}
         self.encoded: dict[tuple[str, int, int], tuple[bytes, Trail]] = {}
@@ -176,14 +177,19 @@ class Walk(RuleWalk):
             name = self.ask("the name of a sight" if fact % 2 == 0 else "the name of a move", spot, namer, number)
             self._check_word(spot, "a sight" if fact % 2 == 0 else "a move", name)
             child = self.trie[mind, fact] = len(self.trie) + 3
-            text = self.text[child] = f"{self.text[mind]} {name}".strip()
+            text = self.text[child] = self.texts.setdefault((self.text[mind], name), len(self.texts) + 1)
             other, path = self.read.setdefault((player, text), (child, spot.path))
             if other != child:
-                self.findings.add(
-                    TEXTS,
-                    f"{self.pair(path, spot.path)}, player {player} has seen different things, yet both transcripts read {text!r}",
-                )
+                alike = f"{self.pair(path, spot.path)}, player {player} has seen different things, yet both transcripts read"
+                self.findings.add(TEXTS, f"{alike} {self._written(text)!r}")
         return child
+
+    def _written(self, text: int) -> str:
+        words, last = [], {number: key for key, number in self.texts.items()}
+        while text:
+            text, word = last[text]
+            words.append(word)
+        return after(words[::-1]).removeprefix("after ")
 
     def word(self, turn: int, option: int) -> str:
         return word(self.game, turn, option)

@@ -252,7 +252,6 @@ class BaseGame(ABC):
         """A digest of the game's behaviour in random play: it changes with the rules, and stays when they are only rewritten."""
         from nebel.core.checksum import behaviour
 
-        self.try_out()
         return behaviour(self)
 
     def try_out(self) -> None:

@@ -70,11 +70,11 @@ def check_declarations(game: Game) -> None:
     """Refuse declarations that are of the wrong type, or that take more memory than there can be."""
     state, rules = game.state, game.rules
     if not isinstance(state, np.dtype) or not state.fields:
-        raise BadRules(f"state={state!r} is not the layout of a state; write state=record(turn=int64, ...)")
+        raise BadRules(f"state={shown(state)} is not the layout of a state; write state=record(turn=int64, ...)")
     _check_sizes({name: layout[0].itemsize for name, layout in state.fields.items()})
     wanted = "write rules=Rules(start, turn, moves, play, score, odds)"
     if not hasattr(rules, "_asdict"):
-        raise BadRules(f"rules={shown(rules)} are not rules; {wanted}")
+        raise BadRules(f"rules is a {type(rules).__name__}; {wanted}")
     if missing := [name for name, function in rules._asdict().items() if not callable(function)]:
         raise BadRules(f"{missing[0]}={getattr(rules, missing[0])!r} is not a rule; {wanted}")
     for name, least in (("actions", 1), ("depth", 1), ("outcomes", 0), ("width", 0)):

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nebel.core.calls import after, word
+from nebel.core.calls import LONGEST, after, unended, word
 from nebel.core.errors import BadRules, FailedRule, Problem
 from nebel.core.findings import ENDS, PURE, RANGES, RULES, Findings, reason, where
-from nebel.core.game import CHANCE, DEEPEST, END, BaseGame, Game
+from nebel.core.game import CHANCE, END, BaseGame, Game
 from nebel.core.layout import miscounted, uneven
 
 STEPS = 1000
@@ -77,9 +77,12 @@ class RuleWalk:
             spots = self._begin()
             if not spots:
                 return
-            while spots and (self.states < limit or (self.playouts == 1 and spots[0].length <= DEEPEST and time.monotonic() < until)):
+            while spots and spots[0].length < LONGEST and (self.states < limit or (self.playouts == 1 and time.monotonic() < until)):
                 turn, options = self.visit(spots[0])
                 spots = self.step(spots[0], turn, options[int(len(options) * rng.random() ** lean)]) if options else []
+            if spots and spots[0].length >= LONGEST:
+                self.findings.add(ENDS, f"{self.after(spots[0])}: {unended(LONGEST)}")
+                return
 
     def _begin(self) -> list[Spot]:
         try:
@@ -252,7 +255,8 @@ class _FirstFinding(Findings):
 def probe(game: BaseGame) -> None:
     """Play the rules of a game in plain Python: all of a small game, otherwise its beginning and seeded random play.
 
-    A probe takes a second at most. What it does not meet is not checked; `nebel check` looks longer, and at more.
+    A probe takes a second at most, and the time of the game's fingerprint. What it does not meet is not checked; `nebel check`
+    looks longer, and at more.
 
     Raises:
         BadRules: the rules fail, contradict what the game declares, or do not end; with the moves that lead there.
@@ -260,3 +264,4 @@ def probe(game: BaseGame) -> None:
     walk, begun = RuleWalk(game, _FirstFinding(game)), time.monotonic()
     if not walk.whole(STEPS, begun + SECONDS / 3):
         walk.sample(STEPS, 1, begun + SECONDS)
+    game.fingerprint  # noqa: B018  # plays some games to the end, and is kept
