@@ -41,6 +41,7 @@ def _one(game: BaseGame, recall: str, as_json: bool) -> int:
     from nebel.core.state import resolve_recall
 
     recall = resolve_recall(game, recall)
+    game.try_out()
     facts = _sizes(game, recall)
     if as_json:
         emit(facts)
@@ -76,14 +77,16 @@ def _room() -> int:
 def _sizes(game: BaseGame, recall: str) -> dict[str, Any]:
     """Counted on the tree if it is small, else over distinct states, else estimated."""
     from nebel.core.tree import estimate, grow, measure
-    from nebel.solve.size import PLAIN_LIMIT
+    from nebel.solve.size import measure_in_python
 
     facts: dict[str, Any] = {"game": game.string, "fingerprint": game.fingerprint, "recall": recall}
     facts["bots"] = list(getattr(game, "bots", ()))
-    limit = _room() // BYTES_A_HISTORY if isinstance(game, Game) else PLAIN_LIMIT
-    about = estimate(game)
-    if about < BEYOND and (size := measure(game, limit)).complete:
-        tree = grow(game, recall, limit)
+    size = None if isinstance(game, Game) else measure_in_python(game)
+    about = size.histories if size and size.complete else estimate(game)
+    if about < BEYOND and isinstance(game, Game):
+        size = measure(game, _room() // BYTES_A_HISTORY)
+    if size and size.complete:
+        tree = grow(game, recall, size.histories)
         counts = {"histories": size.histories, "terminals": size.terminals, "information_states": tree.information_states()}
         more = {"choices": tree.choices(), "chance": size.chance, "decisions": size.decisions, "depth": size.depth}
         return {**facts, **counts, **more, "states": None, "exact": True}

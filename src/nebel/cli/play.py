@@ -38,6 +38,7 @@ def run(args: argparse.Namespace) -> int:
     game = agent.join(load(args.game))
     if args.record and not args.record.parent.is_dir():
         raise BadSetting(f"--record {args.record}: no folder {args.record.parent}")
+    game.try_out()
     state, rng = game.start(), generator(args.seed)
     say(f"{game.string}: you are player {args.seat}. Type a move, or: undo, legal, quit.\n")
     while not state.over:

@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
         if not folder.is_dir():
             raise BadSetting(f"--policies {folder}: no such folder")
     for game in args.game:
-        load(game)
+        load(game).try_out()
     token = args.token or ("" if args.host in LOCAL else secrets.token_urlsafe(16))
     if token and not token.isascii():
         raise BadSetting("--token is made of ASCII characters")

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import numpy as np
 from numpy import int64, uint64
 
-from nebel.core.game import CHANCE, END, Game
+from nebel.core.calls import LONGEST, located, unended
+from nebel.core.errors import BadRules
+from nebel.core.game import CHANCE, END, BaseGame, Game
+from nebel.core.rng import generator, uniform
 from nebel.core.rule import kernel, rule
+
+OBSERVED = 1000
+"""Steps of random play that a fingerprint is made of."""
 
 GRAIN = 1e9
 """Odds and scores are compared to nine digits: compiled and plain arithmetic may round the last bit differently."""
@@ -74,6 +81,31 @@ def plain_checksum(game: Game, seed: int, playouts: int) -> int:
     return _run(playouts_of(game), game, seed, playouts)
 
 
+def behaviour(game: BaseGame) -> str:
+    """The fingerprint of a game: who moves, what is legal, seen and scored in random play, by its plain rules."""
+    digest, rng, steps = hashlib.sha256(), generator(20), 0
+    while steps < OBSERVED:
+        way: list[tuple[int, int]] = []
+        try:
+            position = game.begin()
+            while (turn := game.turn_at(position)) != END:
+                game.check_length(len(way))
+                if len(way) > LONGEST:
+                    raise BadRules(unended(LONGEST))
+                options = game.options_at(position)
+                odds = game.odds_at(position) if turn == CHANCE else []
+                with np.errstate(over="ignore"):
+                    pick = options[int(uniform(rng) * len(options))]
+                way.append((turn, pick))
+                position, seen = game.after(position, pick)
+                digest.update(repr((turn, options, [round(x, 12) for x in odds], pick, seen)).encode())
+            digest.update(repr(round(game.score_at(position), 12)).encode())
+        except BadRules as error:
+            raise located(game, error, way) from error
+        steps += len(way) + 1
+    return digest.hexdigest()[:16]
+
+
 def _run(loop: Any, game: Game, seed: int, playouts: int) -> int:
     with np.errstate(all="ignore"):
-        return int(loop(game.blank(1), uint64(seed & 0xFFFFFFFFFFFFFFFF), playouts))
+        return int(loop(game.records(1), uint64(seed & 0xFFFFFFFFFFFFFFFF), playouts))

@@ -142,19 +142,19 @@ def _check_compiled(game: Game, seed: int, findings: Findings) -> None:
             *((f"the bot {name!r}", bot.choose, (0.0, *map(np.int64, bot.shallow))) for name, bot in game.bots.items()),
         ]
         for name, function, arguments in looks:
-            given = (game.blank(1)[0], *arguments)
+            given = (game.records(1)[0], *arguments)
             fault = _compile_fault(name, function, given) or _look_difference(game, name, function, seed, *arguments[1:])
             if fault:
                 findings.add(TWINS, fault)
         for recall, encoding in game.encodings.items():
             row = np.zeros(encoding.size, np.float32)
-            if fault := _compile_fault(f"the encoding {recall!r}", encoding.write, (game.blank(1)[0], np.int64(0), row)):
+            if fault := _compile_fault(f"the encoding {recall!r}", encoding.write, (game.records(1)[0], np.int64(0), row)):
                 findings.add(TWINS, fault)
 
 
 def _parts(game: Game) -> list[tuple[str, Any, tuple[Any, ...]]]:
     """The rules, each with arguments of the right types."""
-    s, whole, real = game.blank(1)[0], np.zeros(1, np.int64), np.zeros(1)
+    s, whole, real = game.records(1)[0], np.zeros(1, np.int64), np.zeros(1)
     move = np.int64(0)
     arguments = {"start": (s,), "turn": (s,), "moves": (s, whole), "play": (s, move, whole), "score": (s,), "odds": (s, real)}
     return [(f"{name}()", function, arguments[name]) for name, function in game.rules._asdict().items()]
@@ -179,7 +179,7 @@ def _first_difference(game: Game, seed: int) -> str:
     rules = {name: kernel(function) for name, function in game.rules._asdict().items()}
     rng = random.Random(seed)
     for _ in range(PLAYOUTS):
-        plain, fast, state = game.begin(), game.blank(1), game.start()
+        plain, fast, state = game.begin(), game.records(1), game.start()
         rules["start"](fast[0])
         while True:
             turn, fast_turn = game.turn_at(plain), int(rules["turn"](fast[0]))

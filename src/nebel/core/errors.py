@@ -17,6 +17,10 @@ class BadRules(Problem):
     """A game whose rules contradict themselves."""
 
 
+class FailedRule(BadRules):
+    """A part of a game that raised an error where it was called."""
+
+
 class TooLarge(Problem):
     """A game that does not fit; the message says what would."""
 

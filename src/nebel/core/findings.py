@@ -5,6 +5,8 @@ from __future__ import annotations
 import traceback
 from pathlib import Path
 
+import numpy as np
+
 from nebel.core.errors import Problem
 
 RULES, RANGES, PURE, ENDS, MOVES, VIEWS, GLANCES, ENCODINGS, BOTS, NAMES, TEXTS, STATES, TWINS = (
@@ -24,6 +26,7 @@ RULES, RANGES, PURE, ENDS, MOVES, VIEWS, GLANCES, ENCODINGS, BOTS, NAMES, TEXTS,
 )
 CHECKS = (RULES, RANGES, PURE, ENDS, MOVES, VIEWS, GLANCES, ENCODINGS, BOTS, NAMES, TEXTS, STATES, TWINS)
 
+CORE, NUMPY = str(Path(__file__).parent), str(Path(np.__file__).parent)
 MOST = 3
 """Sentences of one kind: a mistake in the rules shows in thousands of states, and a few say it all."""
 
@@ -46,11 +49,10 @@ class Findings:
 
 
 def where(error: BaseException) -> str:
-    """The innermost line of an error outside the library's core."""
+    """The innermost line of an error outside the library's core and NumPy; empty where there is none."""
     frames = traceback.extract_tb(error.__traceback__)
-    core = str(Path(__file__).parent)
-    own = [frame for frame in frames if not frame.filename.startswith(core)] or list(frames)
-    return f"{Path(own[-1].filename).name}, line {own[-1].lineno}"
+    own = [frame for frame in frames if not frame.filename.startswith((CORE, NUMPY))]
+    return f"{Path(own[-1].filename).name}, line {own[-1].lineno}" if own else ""
 
 
 def reason(error: BaseException) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,8 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from nebel.core.calls import endless, nothing, number, text, whole_number
 from nebel.core.errors import BadRules
-from nebel.core.rng import generator, uniform
+from nebel.core.layout import check_declarations, miscounted
+from nebel.core.layout import record as record
 from nebel.core.rule import rule
 
 if TYPE_CHECKING:
@@ -22,26 +23,11 @@ if TYPE_CHECKING:
 CHANCE, END = -1, -4
 """Who is to move when no player is; the numbers are OpenSpiel's."""
 
+DEEPEST = 5_000
+"""Moves, chance's included, of one game: in a game that declares no depth, a longer one counts as a game that never ends."""
+
 Record = Any
 """A state of a game in rules: a NumPy record whose fields the game has named."""
-
-
-def record(**fields: Any) -> np.dtype[np.void]:
-    """The layout of a state: `record(pot=int64, hand=(int64, 2))`."""
-    taken = [name for name in fields if hasattr(np.record, name)]
-    if taken:
-        raise BadRules(f"a state's field cannot be called {taken[0]!r}: NumPy records have something else by that name")
-    packed = np.dtype([(name, *(kind if isinstance(kind, tuple) else (kind,))) for name, kind in fields.items()], align=True)
-    layout: Any = packed.fields
-    return np.dtype(  # a whole number of 64-bit words, so that states can be compared and hashed as such
-        {
-            "names": list(fields),
-            "formats": [layout[name][0] for name in fields],
-            "offsets": [layout[name][1] for name in fields],
-            "itemsize": -(-packed.itemsize // 8) * 8,
-        },
-        align=True,
-    )
 
 
 @rule
@@ -202,6 +188,7 @@ class BaseGame(ABC):
     name: str = ""
     options: Mapping[str, Any] = MappingProxyType({})
     glances: Mapping[str, Any]
+    tried = False
 
     @abstractmethod
     def begin(self) -> Any:
@@ -262,26 +249,23 @@ class BaseGame(ABC):
 
     @cached_property
     def fingerprint(self) -> str:
-        """A digest of the game's behaviour: who moves, what is legal, seen and scored in a thousand steps of random play.
+        """A digest of the game's behaviour in random play: it changes with the rules, and stays when they are only rewritten."""
+        from nebel.core.checksum import behaviour
 
-        It changes when the rules change, and stays when they are only rewritten.
-        """
-        digest = hashlib.sha256()
-        rng = generator(20)
-        steps = 0
-        while steps < 1000:
-            position = self.begin()
-            while (turn := self.turn_at(position)) != END:
-                options = self.options_at(position)
-                odds = self.odds_at(position) if turn == CHANCE else []
-                with np.errstate(over="ignore"):
-                    pick = options[int(uniform(rng) * len(options))]
-                position, seen = self.after(position, pick)
-                digest.update(repr((turn, options, [round(x, 12) for x in odds], pick, seen)).encode())
-                steps += 1
-            digest.update(repr(round(self.score_at(position), 12)).encode())
-            steps += 1
-        return digest.hexdigest()[:16]
+        return behaviour(self)
+
+    def try_out(self) -> None:
+        """Probe the rules once, before anything is computed of them; raises BadRules where they break."""
+        if not self.tried:
+            from nebel.core.probe import probe
+
+            probe(self)
+            object.__setattr__(self, "tried", True)
+
+    def check_length(self, moves: int) -> None:
+        """Refuse a history of so many moves that is not at its end."""
+        if moves >= DEEPEST:
+            raise endless(moves, declared=False)
 
     def __repr__(self) -> str:
         return f"<game {self.string}>"
@@ -326,48 +310,67 @@ class Game(BaseGame):
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        check_declarations(self)
         if not self.width:
             object.__setattr__(self, "width", max(self.actions, self.outcomes))
 
     def blank(self, count: int) -> Any:
-        """An array of `count` states."""
+        """An array of `count` states for compiled code, which trusts the rules: they are tried out before."""
+        self.try_out()
+        return self.records(count)
+
+    def records(self, count: int) -> Any:
+        """An array of `count` states, whatever the rules do with them."""
         return np.zeros(count, self.state).view(np.recarray)
 
     def begin(self) -> Any:
-        states = self.blank(1)
-        self.rules.start(states[0])
+        states = self.records(1)
+        nothing("start()", self.rules.start, "change s", states[0])
         return states
 
+    def check_length(self, moves: int) -> None:
+        if moves >= self.depth:
+            raise endless(moves, declared=True)
+
     def turn_at(self, position: Any) -> int:
-        return int(self.rules.turn(position[0]))
+        return whole_number("turn()", self.rules.turn, f"0, 1, CHANCE ({CHANCE}) or END ({END})", position[0])
 
     def options_at(self, position: Any) -> list[int]:
         out = np.zeros(self.width, np.int64)
-        return [int(move) for move in out[: self.rules.moves(position[0], out)]]
+        count = self.count_options(position, out)
+        if not 0 < count <= self.width:
+            raise BadRules(miscounted(self, count, self.turn_at(position)))
+        return [int(move) for move in out[:count]]
+
+    def count_options(self, position: Any, out: Any) -> int:
+        """Write the options into `out` and return how many, in or out of range."""
+        return whole_number("moves()", self.rules.moves, "how many it wrote into out", position[0], out)
 
     def odds_at(self, position: Any) -> list[float]:
         out = np.zeros(self.width)
-        self.rules.odds(position[0], out)
+        if self.rules.odds is no_odds:
+            raise BadRules("chance is to move, yet the game has no rule odds: Rules(start, turn, moves, play, score, odds)")
+        nothing("odds()", self.rules.odds, "write the probabilities into out", position[0], out)
         return [float(p) for p in out[: len(self.options_at(position))]]
 
     def after(self, position: Any, option: int) -> tuple[Any, tuple[int, int]]:
         states = position.copy()
         seen = np.zeros(2, np.int64)
         with np.errstate(over="ignore"):  # rules may fold
-            self.rules.play(states[0], option, seen)
+            nothing("play()", self.rules.play, "change s and seen", states[0], option, seen)
         if seen.min() < 0:
             raise BadRules(f"play() reported {seen.tolist()} as seen: what a player sees is a positive integer, or 0 for nothing")
         return states, (int(seen[0]), int(seen[1]))
 
     def score_at(self, position: Any) -> float:
-        return float(self.rules.score(position[0]))
+        return number("score()", self.rules.score, "one number, what player 0 gets; player 1 gets the negative of it", position[0])
 
     def glance_at(self, glance: str, position: Any, player: int) -> int:
         with np.errstate(over="ignore"):
-            return int(self.glances[glance].look(position[0], player))
+            return whole_number(f"the glance {glance!r}", self.glances[glance].look, "an integer", position[0], player)
 
     def glance_text(self, glance: str, key: int) -> str:
-        return self.glances[glance].text(key)
+        return text(f"the text of the glance {glance!r}", self.glances[glance].text, key)
 
     def meant_at(self, glance: str, position: Any, move: int) -> int:
         mean = self.glances[glance].mean if glance in self.glances else None
@@ -375,16 +378,16 @@ class Game(BaseGame):
             return int(mean(position[0], move)) if mean else move
 
     def name_of_move(self, move: int) -> str:
-        return self.move_name(move)
+        return text("the name of a move", self.move_name, move)
 
     def name_of_outcome(self, outcome: int) -> str:
-        return self.outcome_name(outcome)
+        return text("the name of an outcome", self.outcome_name, outcome)
 
     def name_of_sight(self, token: int) -> str:
-        return self.sight_name(token)
+        return text("the name of a sight", self.sight_name, token)
 
     def view_at(self, position: Any, player: int | None) -> str | None:
-        return self.view(position[0], player) if self.view else None
+        return text("view()", self.view, position[0], player) if self.view else None
 
     def svg_at(self, position: Any, player: int | None) -> str | None:
-        return self.svg(position[0], player) if self.svg else None
+        return text("svg()", self.svg, position[0], player) if self.svg else None

@@ -30,23 +30,18 @@ from typing import Any
 
 import numpy as np
 
-from nebel.core.errors import BadRules
-from nebel.core.game import CHANCE, END, BaseGame, Glance, key_text
+from nebel.core.calls import after, endless, shown
+from nebel.core.errors import BadRules, FailedRule
+from nebel.core.faults import GLANCE_DIFFERS, MOVES_DIFFER, complaint
+from nebel.core.findings import reason, where
+from nebel.core.game import CHANCE, DEEPEST, END, BaseGame, Glance, key_text
+from nebel.core.layout import uneven
 from nebel.core.recall import PERFECT, blank_memory
 from nebel.core.rng import fold_all
 from nebel.core.tree import Ends, Longs, Nodes, Points, Size
-from nebel.core.unfold import GLANCE_DIFFERS, MOVES_DIFFER, complaint
 
-METHODS = {
-    "start": "start()",
-    "turn": "turn(state)",
-    "legal": "legal(state)",
-    "apply": "apply(state, move)",
-    "observe": "observe(before, move, after, player)",
-    "score": "score(state)",
-}
-DEEPEST = 5_000
-"""A history longer than this is taken for a game that does not end."""
+METHODS = {"start": "start()", "turn": "turn(state)", "legal": "legal(state)", "apply": "apply(state, move)"}
+METHODS |= {"observe": "observe(before, move, after, player)", "score": "score(state)"}
 
 
 def digest(text: str) -> int:
@@ -59,13 +54,17 @@ def written(text: str) -> str:
     return "_".join(text.split())
 
 
+Way = tuple[Any, int] | None
+"""The options so far, last first: (those before, option)."""
+
+
 class Position:
     """A state of the user's class, with what is needed again and again, and the way that led here."""
 
-    __slots__ = ("before", "moves", "odds", "option", "options", "state", "turn")
+    __slots__ = ("moves", "odds", "options", "state", "turn", "way")
 
-    def __init__(self, state: Any, turn: int, before: Position | None, option: int) -> None:
-        self.state, self.turn, self.before, self.option = state, turn, before, option
+    def __init__(self, state: Any, turn: int, way: Way) -> None:
+        self.state, self.turn, self.way = state, turn, way
         self.options: list[int] | None = None
         self.moves: list[Any] = []
         self.odds: list[float] = []
@@ -95,7 +94,7 @@ class PlainGame(BaseGame):
             state = self.rules.start()
         except Exception as error:
             raise self._raised("start", error, None) from error
-        return self._enter(state, None, -1)
+        return self._enter(state, None)
 
     def turn_at(self, position: Position) -> int:
         return position.turn
@@ -180,17 +179,18 @@ class PlainGame(BaseGame):
         if state is None or state is position.state:
             what = "None" if state is None else "the very state it was given"
             raise self._fault(f"apply(state, {move!r}) returned {what}; it must return a new state", position)
-        return self._enter(state, position, option)
+        return self._enter(state, (position.way, option))
 
-    def _enter(self, state: Any, before: Position | None, option: int) -> Position:
+    def _enter(self, state: Any, way: Way) -> Position:
         try:
             turn = self.rules.turn(state)
+            known = turn in (0, 1, CHANCE, END)
         except Exception as error:
-            raise self._raised("turn", error, Position(state, END, before, option)) from error
-        if turn not in (0, 1, CHANCE, END):
-            here = Position(state, END, before, option)
+            raise self._raised("turn", error, Position(state, END, way)) from error
+        if not known:
+            here = Position(state, END, way)
             raise self._fault(f"turn() returned {turn!r}; it must return 0, 1, CHANCE ({CHANCE}) or END ({END})", here)
-        return Position(state, int(turn), before, option)
+        return Position(state, int(turn), way)
 
     def _offer(self, position: Position) -> list[int]:
         state, chance = position.state, position.turn == CHANCE
@@ -209,8 +209,8 @@ class PlainGame(BaseGame):
             raise self._raised(method, error, position) from error
         if not moves:
             raise self._fault(f"{method}() returned nothing, and somebody is to move", position)
-        if chance and (min(position.odds) < 0 or abs(sum(position.odds) - 1) > 1e-6):
-            raise self._fault(f"odds() returned probabilities that are no distribution: {position.odds}", position)
+        if chance and uneven(position.odds, len(moves)):
+            raise self._fault(f"odds() returned probabilities that are no distribution: {shown(position.odds)}", position)
         known = self._moves
         options = [known.get(str(name)) or self.learn(known, name, method, position) for name in names]
         if len(set(options)) < len(options):
@@ -235,14 +235,17 @@ class PlainGame(BaseGame):
 
     def _fault(self, what: str, position: Position | None) -> BadRules:
         names: list[str] = []
-        while position is not None and position.before is not None:
-            names.append(self.name_of_move(position.option))
-            position = position.before
-        return BadRules(f"{self.string}: {'after ' + repr(' '.join(reversed(names))) if names else 'at the start'}, {what}")
+        way = position.way if position else None
+        while way is not None:
+            way, option = way
+            names.append(self.name_of_move(option))
+        words = after(names[::-1]).removeprefix("after ")
+        return BadRules(f"{self.string}: {f'after {words!r}' if names else words}, {what}")
 
-    def _raised(self, method: str, error: Exception, position: Position | None, move: Any = None) -> BadRules:
-        given = "" if move is None else f" for the move {move!r}"
-        return self._fault(f"{method}(){given} raised {type(error).__name__}: {error}", position)
+    def _raised(self, method: str, error: Exception, position: Position | None, move: Any = None) -> FailedRule:
+        given = "" if move is None else f" for the move {shown(move)}"
+        what = f"{method}(){given} raised {reason(error)}" + (f" ({place})" if (place := where(error)) else "")
+        return FailedRule(str(self._fault(what, position)))
 
 
 def measure_plain(game: BaseGame, limit: int) -> Size:
@@ -265,7 +268,7 @@ def measure_plain(game: BaseGame, limit: int) -> Size:
             decisions += 1
         depth += 1
         if depth > DEEPEST:
-            raise BadRules(f"{game.string} goes on after {DEEPEST:,} moves; a game must end")
+            raise BadRules(f"{game.string}: {endless(DEEPEST, declared=False)}")
         stack.extend([(position, option, depth) for option in reversed(options_at(position))])
     return Size(chance, decisions, terminals, deepest, chance + decisions + terminals <= limit)
 

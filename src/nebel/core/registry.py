@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from nebel.core.errors import BadFile, Problem, UnknownGame
+from nebel.core.findings import reason, where
 from nebel.core.game import BaseGame, Game
+from nebel.core.rule import is_rule
 
 GAMES = ("kuhn", "leduc", "liars_dice", "goofspiel", "dark_hex", "geister", "cheat")
 """The built-in games: each is the function of that name in the module of that name in `nebel.games`."""
@@ -27,6 +29,8 @@ _CALL = re.compile(r"(?P<head>[^()]*)(\((?P<options>[^()]*)\))?$")
 def load(string: str) -> BaseGame:
     """The game that `string` names."""
     string = string.strip()
+    if not string:
+        raise UnknownGame(f"which game? Give a name, such as leduc ({', '.join(GAMES)}), or path/to/file.py:factory")
     if string.startswith("openspiel:"):
         bridge = importlib.import_module("nebel.bridge.openspiel")
         return typing.cast(BaseGame, bridge.from_openspiel(string.removeprefix("openspiel:")))
@@ -54,7 +58,9 @@ def load(string: str) -> BaseGame:
 @functools.lru_cache(maxsize=128)
 def _built_in(name: str, options: tuple[tuple[str, str], ...]) -> BaseGame:
     """Made once in a process, and with it what was compiled for it."""
-    return _build(getattr(importlib.import_module(f"nebel.games.{name}"), name), name, dict(options))
+    made = _build(getattr(importlib.import_module(f"nebel.games.{name}"), name), name, dict(options))
+    object.__setattr__(made, "tried", True)  # the conformance suite tries the built-in games
+    return made
 
 
 def describe(name: str) -> tuple[str, dict[str, str]]:
@@ -86,14 +92,19 @@ def _from_file(path: Path, factory: str) -> Callable[..., Any]:
         raise BadFile(f"{path} cannot be loaded: {type(error).__name__}: {error}") from error
     offered = [n for n, v in vars(module).items() if callable(v) and getattr(v, "__module__", "") == name and not n.startswith("_")]
     if factory not in offered:
-        choice = ", ".join(offered) or "none found"
-        raise UnknownGame(f"{path} has no {factory or 'factory given'!r}; write {path}:FACTORY with one of: {choice}")
+        choice = ", ".join(name for name in offered if not is_rule(vars(module)[name])) or "none found"
+        if not factory:
+            raise UnknownGame(f"say which factory of {path}: {path}:NAME, with NAME one of: {choice}")
+        raise UnknownGame(f"{path} has no {factory!r}; write {path}:NAME with one of: {choice}")
     return typing.cast(Callable[..., Any], getattr(module, factory))
 
 
 def _build(factory: Callable[..., Any], name: str, options: dict[str, str]) -> BaseGame:
     parameters = inspect.signature(factory).parameters
-    hints = typing.get_type_hints(vars(factory).get("__init__", factory) if isinstance(factory, type) else factory)
+    try:
+        hints = typing.get_type_hints(vars(factory).get("__init__", factory) if isinstance(factory, type) else factory)
+    except Exception:  # an annotation need not mean anything
+        hints = {}
     values: dict[str, Any] = {}
     for option, text in options.items():
         if option not in parameters:
@@ -102,12 +113,15 @@ def _build(factory: Callable[..., Any], name: str, options: dict[str, str]) -> B
     missing = [p.name for p in parameters.values() if p.default is p.empty and p.name not in values]
     if missing:
         raise UnknownGame(f"{name} needs the options {', '.join(missing)}")
+    asked = f"{name}({','.join(f'{k}={v}' for k, v in options.items())})" if options else name
     try:
         made = factory(**values)
     except Problem:
         raise
     except (TypeError, ValueError) as error:
-        raise UnknownGame(f"{name}{values or ''} cannot be made: {error}") from error
+        raise UnknownGame(f"{asked} cannot be made: {error}") from error
+    except Exception as error:
+        raise UnknownGame(f"{asked} cannot be made: {reason(error)} ({where(error) or name})") from error
     chosen = {p.name: values.get(p.name, p.default) for p in parameters.values()}
     string = _canonical(name, chosen, parameters)
     if isinstance(made, Game):
@@ -115,6 +129,8 @@ def _build(factory: Callable[..., Any], name: str, options: dict[str, str]) -> B
     if isinstance(made, BaseGame):
         made.string = string
         return made
+    if made is None:
+        raise UnknownGame(f"{name} returned None; a factory returns a Game or an object of a plain class: is a return missing?")
     from nebel.core.plain import PlainGame
 
     return PlainGame(made, string)

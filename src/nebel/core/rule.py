@@ -16,6 +16,7 @@ import hashlib
 import os
 import re
 import threading
+import traceback
 import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,7 +24,8 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from nebel.core.errors import BadRules
+from nebel.core.errors import BadRules, FailedRule
+from nebel.core.findings import reason
 from nebel.core.taken_in import without_machine_code
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -32,6 +34,8 @@ _MARK = "__nebel_rule__"
 _COMPILED = "__nebel_compiled__"
 _NATIVE = "__nebel_native__"
 _BUSY = "__nebel_busy__"
+OWN = str(Path(__file__).parents[1])
+"""The library's own files."""
 _LOCK = threading.RLock()  # threads that need the same kernel first must not compile it twice at once
 _OPTIONS = {"error_model": "numpy", "nogil": True, "forceinline": True}
 
@@ -93,14 +97,36 @@ class _Kernel:
     def __call__(self, *args: Any) -> Any:
         if self._made is not None:
             return self._made(*args)
-        from numba.core.errors import NumbaError
-
         with _LOCK:
             self._made = self._made or _compile(self._function, cache=True, parallel=self._parallel)
         try:
             return self._made(*args)
-        except NumbaError as error:
-            raise BadRules(f"the rules cannot be compiled: {compiler_reason(error)}; nebel check GAME says which one") from error
+        except Exception as error:
+            if isinstance(error, KeyError) or type(error).__module__.startswith("numba."):
+                raise BadRules(f"the rules cannot be compiled: {compiler_reason(error)}; nebel check GAME says which one") from error
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            if frame.filename.startswith(OWN):
+                raise
+            raise FailedRule(f"the rule {frame.name} fails: {reason(error)} ({Path(frame.filename).name}, line {frame.lineno})") from error
+
+
+WHYS = (
+    (r"Untyped global name '(\w+)'.*function", r"it calls '\1', which is neither a @rule nor known to the compiler"),
+    (r"Cannot determine Numba type of <class 'function'>", "it calls a function that is neither a @rule nor known to the compiler"),
+    (r"\((IMPORT_NAME|IMPORT_FROM)\)", "a rule cannot import; import at the top of the file, and leave all chance to chance's turn"),
+    (r"\(STORE_GLOBAL\)", "a rule cannot change a global variable; keep it in a field of the state"),
+    (r"reflected list|Cannot type empty list|OverloadSelector.*\(List\(", "it uses a Python list from outside the rule; keep what changes "
+     "in a field of the state, such as made=(int64, 9), and constants in a tuple or NumPy array"),
+    (r"list\.append for list\((\w+)\).*parameters \((.*)\)", r"it appends \2 to a list of \1; a list holds numbers of one type"),
+    (r"Cannot determine Numba type of <class '(\w+)'>", r"it uses a Python \1; use numbers, tuples and NumPy arrays"),
+    (r"NumPyRandomGeneratorType|Random", "it draws random numbers; a rule cannot: what is random is chance's turn"),
+    (r"exception_match", "a rule cannot use try; test with if instead"),
+    (r"^The 'with ", "a rule cannot use with"),
+    (r"^'(\w+)'$", r"the state has no field '\1'"),
+    (r"^Cannot cast (?:reflected )?(\w+)\b.* to nestedarray\((\w+), \((.*?),?\)\)",
+     r"it sets a field of \3 numbers to a \1; write s.field[:] = 0, or set the numbers one by one"),
+)  # fmt: skip
+"""What the compiler says, as a regular expression, and the same in words."""
 
 
 def compiler_reason(error: Exception, place: str = "") -> str:
@@ -110,12 +136,14 @@ def compiler_reason(error: Exception, place: str = "") -> str:
     why = lines[0] if lines else type(error).__name__
     if why.endswith("found for signature:") and len(lines) > 1:
         why = f"no way to compute {lines[1].removeprefix('>>>').strip()}"
-    untyped = re.match(r"Untyped global name '(\w+)'.*function", why)
-    if untyped:
-        why = f"it calls {untyped[1]!r}, which is neither a @rule nor known to the compiler"
-    location = re.findall(r'File "([^"]+)", line (\d+)', text)
+    location = re.findall(r'File "([^"]+)", line (\d+)', text) + re.findall(r"(?:Raised from|\bat) (\S+) \((\d+)\)", text)
+    location = [at for at in location if not str(Path(at[0]).resolve()).startswith(OWN)]  # the loops around the rules are the library's
     if location:
         place = f"{Path(location[0][0]).name}, line {location[0][1]}"
+    for pattern, words in WHYS:
+        if found := re.search(pattern, why) or (pattern[0] != "^" and re.search(pattern, lines[1] if len(lines) > 1 else "")):
+            why = found.expand(words)
+            break
     return f"{place}: {why}" if place else why
 
 

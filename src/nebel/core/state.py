@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from nebel.core.errors import BadFile, BadSetting, IllegalMove, Problem
+from nebel.core.calls import located
+from nebel.core.errors import BadFile, BadRules, BadSetting, IllegalMove, Problem
 from nebel.core.game import CHANCE, END, BaseGame
 from nebel.core.picture import text_picture
 from nebel.core.recall import PERFECT, blank_memory, remember_move, remember_sight
 from nebel.core.rng import generator, uniform
 
+Answer = TypeVar("Answer")
 Seat = Literal[0, 1, "truth"] | int
 
 MOST_NAMED = 60
@@ -34,7 +36,15 @@ class State:
     def __init__(self, game: BaseGame) -> None:
         self.game = game
         self.steps: list[Step] = []
-        self._positions: list[Any] = [game.begin()]
+        self._positions: list[Any] = []
+        self._positions.append(self._ask(game.begin))
+
+    def _ask(self, part: Callable[..., Answer], *arguments: Any) -> Answer:
+        """Call a part of the game; an error in it is told with the moves that lead here."""
+        try:
+            return part(*arguments)
+        except BadRules as error:
+            raise located(self.game, error, [(step.turn, step.option) for step in self.steps]) from error
 
     @property
     def position(self) -> Any:
@@ -43,7 +53,7 @@ class State:
     @property
     def turn(self) -> int:
         """0 or 1, CHANCE (-1), or END (-4)."""
-        return self.game.turn_at(self.position)
+        return self._ask(self.game.turn_at, self.position)
 
     @property
     def over(self) -> bool:
@@ -51,14 +61,14 @@ class State:
 
     def score(self) -> float | None:
         """What player 0 gets, once the game is over."""
-        return self.game.score_at(self.position) if self.over else None
+        return self._ask(self.game.score_at, self.position) if self.over else None
 
     def options(self) -> list[int]:
-        return [] if self.over else self.game.options_at(self.position)
+        return [] if self.over else self._ask(self.game.options_at, self.position)
 
     def odds(self) -> list[float]:
         """The probabilities of the outcomes, on chance's turn."""
-        return self.game.odds_at(self.position) if self.turn == CHANCE else []
+        return self._ask(self.game.odds_at, self.position) if self.turn == CHANCE else []
 
     def legal(self) -> list[str]:
         """What can be pushed now, by name."""
@@ -68,12 +78,13 @@ class State:
         return self._name(self.turn, option)
 
     def _name(self, turn: int, option: int) -> str:
-        return self.game.name_of_outcome(option) if turn == CHANCE else self.game.name_of_move(option)
+        return self._ask(self.game.name_of_outcome if turn == CHANCE else self.game.name_of_move, option)
 
     def push(self, move: str | int) -> State:
         """Make a move (or say what chance dealt), by name or number."""
         if self.over:
             raise IllegalMove(f"{move!s} cannot be played: the game is over after {self.moves_text() or 'no moves'}")
+        self._ask(self.game.check_length, len(self.steps))
         options = self.options()
         matches = [o for o in options if o == move] if isinstance(move, int) else [o for o in options if self.name(o) == move]
         if not matches:
@@ -83,7 +94,7 @@ class State:
             more = f" and {len(legal) - MOST_NAMED:,} more" if len(legal) > MOST_NAMED else ""
             raise IllegalMove(f"{move!s} is not legal for {who} {after}; legal: {' '.join(legal[:MOST_NAMED])}{more}")
         turn = self.turn
-        position, seen = self.game.after(self.position, matches[0])
+        position, seen = self._ask(self.game.after, self.position, matches[0])
         self.steps.append(Step(turn, matches[0], seen))
         self._positions.append(position)
         return self
@@ -135,16 +146,16 @@ class State:
         words = []
         for step in self.steps:
             if step.turn == player:
-                words.append(self.game.name_of_move(step.option))
+                words.append(self._ask(self.game.name_of_move, step.option))
             if step.seen[player]:
-                words.append(self.game.name_of_sight(step.seen[player]))
+                words.append(self._ask(self.game.name_of_sight, step.seen[player]))
         return words
 
     def key(self, player: int, recall: str = PERFECT) -> int:
         """The number of the information state `player` is in."""
         if recall != PERFECT:
             recall = resolve_recall(self.game, recall)
-            return self.game.glance_at(recall, self.position, player)
+            return self._ask(self.game.glance_at, recall, self.position, player)
         with np.errstate(over="ignore"):
             memory = blank_memory(player)
             for step in self.steps:
@@ -157,18 +168,18 @@ class State:
         """The information state `player` is in, as text."""
         if recall == PERFECT:
             return " ".join(self.transcript(player)) or "-"
-        return self.game.glance_text(recall, self.key(player, recall))
+        return self._ask(self.game.glance_text, recall, self.key(player, recall))
 
     def view(self, seat: Seat) -> str:
         """The position as `seat` may know it ("truth": as it is)."""
-        drawn = self.game.view_at(self.position, _player(seat))
+        drawn = self._ask(self.game.view_at, self.position, _player(seat))
         if drawn is not None:
             return drawn
         return self.moves_text() or "-" if seat == "truth" else self.information(int(seat))
 
     def svg(self, seat: Seat) -> str:
         """A picture of what `view` says."""
-        return self.game.svg_at(self.position, _player(seat)) or text_picture(self.view(seat))
+        return self._ask(self.game.svg_at, self.position, _player(seat)) or text_picture(self.view(seat))
 
     def record(self) -> str:
         """The game so far as text, to be read back with `read_record`."""

@@ -31,6 +31,9 @@ DEFAULT_LIMIT = 60_000_000
 ROUGHLY, MOST_ESTIMATED = 1e12, 1e100
 """Histories beyond which an estimate may be rough, and beyond which it does not matter how many more there are."""
 
+LONG = 200
+"""Moves of a history after which an estimate may be rough."""
+
 
 class Nodes(NamedTuple):
     """Histories as arrays; node 0 is the start."""
@@ -147,6 +150,7 @@ class Size(NamedTuple):
 
 def measure(game: BaseGame, limit: int = DEFAULT_LIMIT) -> Size:
     """Count the histories of a game, up to `limit`."""
+    game.try_out()
     if isinstance(game, Game):
         from nebel.core.unfold import measure_rules
 
@@ -163,11 +167,15 @@ def estimate(game: BaseGame, follow: Container[int] = (CHANCE, 0, 1), probes: in
     A crowd goes on step by step: so many histories, drawn evenly from all continuations of those before. One that ends leaves its place
     to others, which matters where most moves end a game soon (Knuth 1975 lets every probe go alone).
     """
+    game.try_out()
     rng = generator(seed)
-    crowd, share, total = [game.begin()] * probes, 1 / probes, 1.0
+    crowd, share, total, level = [game.begin()] * probes, 1 / probes, 1.0, 0
     while crowd and total < MOST_ESTIMATED:
         going = [(position, game.options_at(position)) for position in crowd if game.turn_at(position) != END]
-        places = 0 if not going else probes if total < ROUGHLY else probes // 10
+        if going:
+            _check_length(game, level)
+        level += 1
+        places = 0 if not going else probes if total < ROUGHLY and level < LONG else probes // 10
         with np.errstate(over="ignore"):
             ways = [options if game.turn_at(at) in follow else [options[int(uniform(rng) * len(options))]] for at, options in going]
             ends = np.cumsum([len(options) for options in ways])
@@ -178,6 +186,13 @@ def estimate(game: BaseGame, follow: Container[int] = (CHANCE, 0, 1), probes: in
         total += share * count
         share *= count / max(places, 1)
     return total
+
+
+def _check_length(game: BaseGame, moves: int) -> None:
+    try:
+        game.check_length(moves)
+    except BadRules as error:
+        raise BadRules(f"{game.string}: {error}") from error
 
 
 def grow(game: BaseGame, recall: str = PERFECT, limit: int = DEFAULT_LIMIT) -> Tree:

@@ -7,15 +7,27 @@ from typing import Any
 
 import numpy as np
 
-from nebel.core.errors import BadRules
-from nebel.core.game import CHANCE, END, BaseGame, Game
+from nebel.core.faults import (
+    BAD_COUNT,
+    BAD_ODDS,
+    BAD_OPTION,
+    BAD_SCORE,
+    BAD_SIGHT,
+    BAD_TURN,
+    FINE,
+    GLANCE_DIFFERS,
+    MOVES_DIFFER,
+    TOO_DEEP,
+    misgrown,
+    misplayed,
+)  # fmt: skip
+from nebel.core.game import CHANCE, END, Game
+from nebel.core.layout import EVEN_SUM
 from nebel.core.recall import PERFECT, blank_memory, remember_move, remember_sight
 from nebel.core.rng import fold
 from nebel.core.rows import copy
 from nebel.core.rule import kernel, rule
 from nebel.core.tree import Ends, Nodes, Points, Size
-
-FINE, TOO_DEEP, MOVES_DIFFER, GLANCE_DIFFERS, BAD_TURN, NO_MOVES = range(6)
 
 
 @rule
@@ -54,7 +66,8 @@ def _measurer(game: Game) -> Any:
     depth, width = game.depth, game.width
 
     @kernel
-    def measure(states: Any, limit: int) -> Any:
+    def measure(states: Any, limit: int, way: Any) -> Any:
+        """`way`: what was played to get to where counting stopped."""
         seen = np.zeros(2, np.int64)
         legal = np.zeros((depth + 1, width), np.int64)
         count = np.zeros(depth + 1, np.int64)
@@ -84,32 +97,30 @@ def _measurer(game: Game) -> Any:
                     break
                 count[d] = moves(states[d], legal[d])
                 chosen[d] = 0
-                if count[d] < 1:
-                    fault = NO_MOVES
+                if count[d] < 1 or count[d] > width:
+                    fault = BAD_COUNT
                     break
             if chosen[d] == count[d]:
                 d -= 1
                 entering = False
                 continue
             states[d + 1] = states[d]
-            play(states[d + 1], legal[d, chosen[d]], seen)
+            way[d] = legal[d, chosen[d]]
+            play(states[d + 1], way[d], seen)
             chosen[d] += 1
             d += 1
             entering = True
-        return chance, decisions, terminals, deepest, fault
+        return chance, decisions, terminals, deepest, fault, d, count[d]
 
     return measure
 
 
 def measure_rules(game: Game, limit: int) -> Size:
-    chance, decisions, terminals, depth, fault = _measurer(game)(game.blank(game.depth + 2), limit)
-    if fault == TOO_DEEP:
-        raise BadRules(f"{game.string} goes on after {game.depth} moves, yet declares depth={game.depth}")
-    if fault == BAD_TURN:
-        raise BadRules(f"{game.string}: turn() must return 0, 1, CHANCE ({CHANCE}) or END ({END})")
-    if fault == NO_MOVES:
-        raise BadRules(f"{game.string}: somebody is to move and moves() offers nothing")
-    size = Size(int(chance), int(decisions), int(terminals), int(depth), True)
+    way = np.zeros(game.depth + 1, np.int64)
+    chance, decisions, terminals, depth, fault, at, count = (int(x) for x in _measurer(game)(game.blank(game.depth + 2), limit, way))
+    if fault != FINE:
+        raise misplayed(game, fault, way[:at].tolist(), count)
+    size = Size(chance, decisions, terminals, depth, True)
     return size._replace(complete=size.histories <= limit)
 
 
@@ -158,9 +169,38 @@ def _stepper(game: Game) -> Any:
     return lay_out
 
 
+@rule
+def _sound(nodes: Nodes, here: int, limit: int) -> bool:
+    """Whether the options of a history are different numbers below `limit`."""
+    first, n = nodes.first[here], nodes.breadth[here]
+    for i in range(first, first + n):
+        option = nodes.option[i]
+        if option < 0 or option >= limit:
+            return False
+        if i > first and option <= nodes.option[i - 1]:  # most games list their options in order
+            for j in range(first, i):
+                if nodes.option[j] == option:
+                    return False
+    return True
+
+
+@rule
+def _even(nodes: Nodes, here: int) -> bool:
+    """Whether the odds of chance's options are probabilities."""
+    total = 0.0
+    for i in range(nodes.first[here], nodes.first[here] + nodes.breadth[here]):
+        if not nodes.odds[i] >= 0.0:
+            return False
+        total += nodes.odds[i]
+    return abs(total - 1.0) <= EVEN_SUM
+
+
 @kernel
-def _recall(depth: int, nodes: Nodes, sights: Any, points: Points, last: Any, value: Any) -> Any:
-    """Information states of perfect recall, and ends with their sequences; the same code for all games."""
+def _recall(depth: int, limits: Any, nodes: Nodes, sights: Any, points: Points, last: Any, value: Any) -> Any:
+    """Information states of perfect recall, and ends with their sequences; the same code for all games.
+
+    `limits`: moves and outcomes are numbered below these. Stops at the first history with odds, scores or numbers that cannot be.
+    """
     node, chosen = np.zeros(depth + 2, np.int64), np.zeros(depth + 2, np.int64)
     reach = np.ones(depth + 2)
     memory = np.zeros((depth + 2, 2), np.int64)  # folded, as sampling solvers use it
@@ -180,6 +220,8 @@ def _recall(depth: int, nodes: Nodes, sights: Any, points: Points, last: Any, va
             chosen[d] = 0
             nodes.point[here] = -1
             if who == END:
+                if not abs(nodes.score[here]) < np.inf:
+                    return BAD_SCORE, here, used[0], used[1], sequences[0], sequences[1]
                 last[0, ends], last[1, ends] = sequence[d, 0], sequence[d, 1]
                 value[ends] = reach[d] * nodes.score[here]
                 ends += 1
@@ -202,6 +244,10 @@ def _recall(depth: int, nodes: Nodes, sights: Any, points: Points, last: Any, va
                     if not same:
                         return MOVES_DIFFER, here, used[0], used[1], sequences[0], sequences[1]
                 points.visits[who, point] += 1
+            if who != END and not _sound(nodes, here, limits[1] if who == CHANCE else limits[0]):
+                return BAD_OPTION, here, used[0], used[1], sequences[0], sequences[1]
+            if who == CHANCE and not _even(nodes, here):
+                return BAD_ODDS, here, used[0], used[1], sequences[0], sequences[1]
         i = chosen[d]
         entering = i < n
         if not entering:
@@ -209,6 +255,8 @@ def _recall(depth: int, nodes: Nodes, sights: Any, points: Points, last: Any, va
             continue
         chosen[d] += 1
         child = first + i
+        if sights[0, child] < 0 or sights[1, child] < 0:
+            return BAD_SIGHT, child, used[0], used[1], sequences[0], sequences[1]
         node[d + 1] = child
         reach[d + 1] = reach[d] * nodes.odds[child]
         if 4 * (minds + 4) > 2 * trie_mind.size:
@@ -302,12 +350,14 @@ def unfold_rules(game: Game, recall: str, size: Size) -> tuple[Nodes, tuple[Poin
     sights, states = np.zeros((2, total), np.int64), game.blank(game.depth + 2)
     with np.errstate(over="ignore"):
         _stepper(game)(states, nodes, sights)
-        fault, here, *counts = (int(x) for x in _recall(game.depth, nodes, sights, points, last, value))
+        limits = np.array([game.actions, game.outcomes])
+        fault, here, *counts = (int(x) for x in _recall(game.depth, limits, nodes, sights, points, last, value))
         if recall != PERFECT and fault == FINE:
             here = int(_glancer(game, recall)(states, nodes, points))
             fault = FINE if here < 0 else GLANCE_DIFFERS
     if fault != FINE:
-        raise BadRules(complaint(game, recall, nodes, fault, here, int(points.node[nodes.turn[here], nodes.point[here]])))
+        first = int(points.node[nodes.turn[here], nodes.point[here]]) if nodes.point[here] >= 0 else 0
+        raise misgrown(game, recall, nodes, sights, fault, here, first)
     return nodes, (_cut(points, 0, counts[0], counts[2]), _cut(points, 1, counts[1], counts[3])), Ends((last[0], last[1]), value)
 
 
@@ -315,20 +365,3 @@ def _cut(points: Points, player: int, count: int, sequences: int) -> Points:
     """One player's points, without the room that was left over."""
     lengths = {"first": count + 1, "move": sequences}
     return Points(*(array[player, : lengths.get(name, count)].copy() for name, array in points._asdict().items()))
-
-
-def complaint(game: BaseGame, recall: str, nodes: Nodes, fault: int, here: int, there: int) -> str:
-    def line(node: int) -> str:
-        names: list[str] = []
-        while node > 0:
-            parent = int(nodes.parent[node])
-            name = game.name_of_outcome if nodes.turn[parent] == CHANCE else game.name_of_move
-            names.append(name(int(nodes.option[node])))
-            node = parent
-        return " ".join(reversed(names)) or "the start"
-
-    who = int(nodes.turn[here])
-    pair = f"after '{line(there)}' and after '{line(here)}', player {who} cannot tell the two states apart, yet"
-    if fault == MOVES_DIFFER:
-        return f"{pair} the legal moves differ"
-    return f"{pair} the glance {recall!r} differs: a glance must not show more than was seen"

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nebel.core.calls import endless
 from nebel.core.errors import BadRules
 from nebel.core.game import CHANCE, END, Game, Record
 from nebel.core.keys import find
@@ -274,6 +275,8 @@ def play_compiled(game: Game, seats: Seats, deals: int, seed: int, tick: Tick | 
         with np.errstate(over="ignore"):
             lost = int(run(under_way, by, tables, luck, todo, played.scores, played.unknown, said, asks, waiting))
         if lost != NOTHING:
+            if (under_way.steps[under_way.number == lost] >= game.depth).any():
+                raise BadRules(f"{game.string}: {endless(game.depth, declared=True)}")
             play_deal(game, seats, seed, lost)  # says in words what is wrong
             raise BadRules(f"{game.string}: deal {lost} of seed {seed} does not go by the game's depth or the policy's moves")
         for p, net in enumerate(nets):

@@ -9,7 +9,7 @@ import numpy as np
 from nebel.core.errors import BadSetting, TooLarge
 from nebel.core.game import BaseGame, Game
 from nebel.core.recall import PERFECT
-from nebel.core.tree import Size, Tree, estimate, grow, measure
+from nebel.core.tree import MOST_ESTIMATED, Size, Tree, estimate, grow, measure
 from nebel.dark_hex.merged import BOARD, count_states, merge, mergeable, merged_kind
 from nebel.solve.merged import merged_bytes
 from nebel.solve.settings import METHODS, DoubleOracleSettings, MaximinSettings, Sampling
@@ -17,6 +17,8 @@ from nebel.solve.settings import METHODS, DoubleOracleSettings, MaximinSettings,
 GIGABYTE = 1 << 30
 PLAIN_LIMIT = 3_000_000
 """Histories that a game in plain Python may have: it is enumerated by the interpreter."""
+FEW = 50_000
+"""Histories that the interpreter counts in about a second."""
 
 MOST_BOARD_CELLS = 12
 """Of boards for which maximin holds tables: 51 MB each."""
@@ -45,23 +47,20 @@ def size_up(game: BaseGame, method: str, recall: str, memory: float) -> Sizing:
         return _size_boards(game, recall, memory)
     room = int(memory * GIGABYTE)
     limit = min(room // 60, 2**31 - 1) if isinstance(game, Game) else PLAIN_LIMIT
-    size = measure(game, limit)
+    size = measure(game, limit) if isinstance(game, Game) else measure_in_python(game)
     if size.complete and size.bytes <= room:
         tree = grow(game, recall, limit)
         return Sizing(size, size.histories, tree.information_states(), size.bytes, tree)
     histories = float(size.histories) if size.complete else estimate(game)
     need = size.bytes / size.histories * histories
+    if not isinstance(game, Game):
+        raise _too_large_in_python(game, histories)
     if not issubclass(METHODS[method], Sampling):
         if mergeable(game, recall):
             return _size_merged(game, size, histories, memory)
         raise TooLarge(
-            f"{method} needs the whole tree of {game.string}: about {histories:.2g} histories, {_bytes(need)}, and --memory is "
-            f"{memory:g} GB; take --with outcome-sampling{_glance_advice(game, recall)} or a smaller variant"
-        )
-    if not isinstance(game, Game):
-        raise TooLarge(
-            f"{game.string} is written in plain Python and has about {histories:.2g} histories, more than the {limit:,} that can be "
-            "enumerated; write it in rules (nebel new-game) to sample it, or take a smaller variant"
+            f"{method} needs the whole tree of {game.string}: {_histories(histories)}, {_need(need, memory)}; take --with "
+            f"outcome-sampling{_glance_advice(game, recall)} or a smaller variant"
         )
     walked, kind = 1.0, METHODS[method].kind  # type: ignore[attr-defined]
     if kind != "outcome":
@@ -72,6 +71,12 @@ def size_up(game: BaseGame, method: str, recall: str, memory: float) -> Sizing:
                 "meets one, or a smaller variant"
             )
     return Sizing(size, histories, None, 0, None, walked)
+
+
+def measure_in_python(game: BaseGame) -> Size:
+    """Count the histories of a plain game, up to PLAIN_LIMIT; a game that is much larger, as an estimate has it, only up to FEW."""
+    size = measure(game, FEW)
+    return size if size.complete or estimate(game) > 10 * PLAIN_LIMIT else measure(game, PLAIN_LIMIT)
 
 
 def _size_strategies(game: BaseGame, recall: str) -> Sizing:
@@ -111,5 +116,21 @@ def _glance_advice(game: BaseGame, recall: str) -> str:
     return f" (and perhaps --recall {next(iter(game.glances))})" if game.glances and recall == "perfect" else ""
 
 
+def _too_large_in_python(game: BaseGame, histories: float) -> TooLarge:
+    return TooLarge(
+        f"{game.string} is written in plain Python and has {_histories(histories)}, more than the {PLAIN_LIMIT:,} that can be enumerated; "
+        "write it in rules (nebel new-game) to sample it, or take a smaller variant"
+    )
+
+
+def _histories(count: float) -> str:
+    return f"about {count:.2g} histories" if count < MOST_ESTIMATED else "more than 10^100 histories"
+
+
+def _need(count: float, memory: float) -> str:
+    """The memory for a tree, where it can be imagined."""
+    return f"{_bytes(count)}, and --memory is {memory:g} GB" if count < 1e15 else "more than any memory holds"
+
+
 def _bytes(count: float) -> str:
-    return f"{count / GIGABYTE:,.3g} GB" if count < 1e15 else f"{count:.1e} bytes"
+    return f"{count / GIGABYTE:,.3g} GB"

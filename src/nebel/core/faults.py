@@ -1,0 +1,70 @@
+"""What is wrong with a tree: the numbers by which compiled code reports it, and the sentences for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nebel.core.calls import after, endless, shown, word
+from nebel.core.errors import BadRules
+from nebel.core.game import CHANCE, END, BaseGame, Game
+from nebel.core.layout import miscounted, uneven
+
+if TYPE_CHECKING:
+    from nebel.core.tree import Nodes
+
+FINE, TOO_DEEP, MOVES_DIFFER, GLANCE_DIFFERS, BAD_TURN, BAD_COUNT, BAD_OPTION, BAD_ODDS, BAD_SCORE, BAD_SIGHT = range(10)
+
+
+def misplayed(game: Game, fault: int, way: list[int], count: int) -> BadRules:
+    """The error of a game in which counting stopped after these options."""
+    state = game.start()
+    for option in way:
+        state.push(option)
+    what = f"turn() returns {state.turn}; it must be 0, 1, CHANCE ({CHANCE}) or END ({END})"
+    if fault == TOO_DEEP:
+        what = str(endless(len(way), declared=True))
+    elif fault == BAD_COUNT:
+        what = miscounted(game, count, state.turn)
+    return BadRules(f"{game.string}: {after(state.moves())}: {what}")
+
+
+def misgrown(game: Game, recall: str, nodes: Nodes, sights: Any, fault: int, here: int, there: int) -> BadRules:
+    """The error of a game whose tree has a fault at the history `here`; `there` is another, of the same information state."""
+    children = slice(nodes.first[here], nodes.first[here] + nodes.breadth[here])
+    options, odds = nodes.option[children].tolist(), nodes.odds[children].tolist()
+    if fault == BAD_OPTION:
+        kind = "outcomes" if nodes.turn[here] == CHANCE else "actions"
+        limit = getattr(game, kind)
+        what = f"moves() offers {shown(options)}, yet {kind}={limit} allows 0 to {limit - 1} only, each once"
+    elif fault == BAD_ODDS:
+        what = uneven(odds, len(options)) or f"odds() gives {shown(odds)}"
+    elif fault == BAD_SCORE:
+        what = f"score() is {nodes.score[here]}; it must be a finite number"
+    elif fault == BAD_SIGHT:
+        what = f"play() reports {sights[:, here].tolist()} as seen; a sight is a positive integer, or 0 for nothing"
+    else:
+        return BadRules(complaint(game, recall, nodes, fault, here, there))
+    return BadRules(f"{game.string}: {after(_way(game, nodes, here))}: {what}")
+
+
+def complaint(game: BaseGame, recall: str, nodes: Nodes, fault: int, here: int, there: int) -> str:
+    """What is wrong with two histories of one information state."""
+
+    def line(node: int) -> str:
+        return " ".join(_way(game, nodes, node)) or "the start"
+
+    who = int(nodes.turn[here])
+    pair = f"after '{line(there)}' and after '{line(here)}', player {who} cannot tell the two states apart, yet"
+    if fault == MOVES_DIFFER:
+        return f"{pair} the legal moves differ"
+    return f"{pair} the glance {recall!r} differs: a glance must not show more than was seen"
+
+
+def _way(game: BaseGame, nodes: Nodes, node: int) -> list[str]:
+    """The names of the moves that lead to a history."""
+    names: list[str] = []
+    while node > 0:
+        parent = int(nodes.parent[node])
+        names.append(word(game, int(nodes.turn[parent]), int(nodes.option[node])))
+        node = parent
+    return names[::-1]
