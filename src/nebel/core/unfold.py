@@ -13,9 +13,11 @@ from nebel.core.recall import PERFECT, blank_memory, remember_move, remember_sig
 from nebel.core.rng import fold
 from nebel.core.rows import copy
 from nebel.core.rule import kernel, rule
-from nebel.core.tree import Ends, Nodes, Points, Size
+from nebel.core.tree import ENDLESS, NODE, Ends, Nodes, Points, Room, Size
 
-FINE, TOO_DEEP, MOVES_DIFFER, GLANCE_DIFFERS, BAD_TURN, NO_MOVES = range(6)
+FINE, TOO_DEEP, MOVES_DIFFER, GLANCE_DIFFERS, BAD_TURN, NO_MOVES, NO_ROOM = range(7)
+POINT = 44
+"""Bytes of a decision point."""
 
 
 @rule
@@ -159,8 +161,9 @@ def _stepper(game: Game) -> Any:
 
 
 @kernel
-def _recall(depth: int, nodes: Nodes, sights: Any, points: Points, last: Any, value: Any) -> Any:
-    """Information states of perfect recall, and ends with their sequences; the same code for all games."""
+def _recall(depth: int, nodes: Nodes, sights: Any, points: Points, last: Any, value: Any, room: int) -> Any:
+    """Information states of perfect recall, and ends with their sequences; the same code for all games. `room`: bytes that observations
+    and information states may take; if it does not do, the fault comes with the bytes that would be needed so far."""
     node, chosen = np.zeros(depth + 2, np.int64), np.zeros(depth + 2, np.int64)
     reach = np.ones(depth + 2)
     memory = np.zeros((depth + 2, 2), np.int64)  # folded, as sampling solvers use it
@@ -212,6 +215,9 @@ def _recall(depth: int, nodes: Nodes, sights: Any, points: Points, last: Any, va
         node[d + 1] = child
         reach[d + 1] = reach[d] * nodes.odds[child]
         if 4 * (minds + 4) > 2 * trie_mind.size:
+            need = 80 * trie_mind.size + POINT * (used[0] + used[1]) + 8 * (sequences[0] + sequences[1])  # old and new tables at once
+            if need > room:
+                return NO_ROOM, need, used[0], used[1], sequences[0], sequences[1]
             trie_mind, trie_token, trie_child = rehash(trie_mind, trie_token, trie_child, 2 * trie_mind.size)
             more = np.full(trie_mind.size, -1, np.int64)
             copy(point_of, more)
@@ -276,8 +282,10 @@ def _glancer(game: Game, recall: str) -> Any:
     return glance
 
 
-def unfold_rules(game: Game, recall: str, size: Size) -> tuple[Nodes, tuple[Points, Points], Ends]:
+def unfold_rules(game: Game, recall: str, size: Size, room: Room = ENDLESS) -> tuple[Nodes, tuple[Points, Points], Ends]:
     total, most = size.histories, size.decisions
+    before = NODE * total + 16 * total + 16 * size.terminals  # nodes, what is seen, ends
+    room.check(before)
     nodes = Nodes(
         turn=np.empty(total, np.int8),
         parent=np.empty(total, np.int32),
@@ -302,10 +310,13 @@ def unfold_rules(game: Game, recall: str, size: Size) -> tuple[Nodes, tuple[Poin
     sights, states = np.zeros((2, total), np.int64), game.blank(game.depth + 2)
     with np.errstate(over="ignore"):
         _stepper(game)(states, nodes, sights)
-        fault, here, *counts = (int(x) for x in _recall(game.depth, nodes, sights, points, last, value))
+        fault, here, *counts = (int(x) for x in _recall(game.depth, nodes, sights, points, last, value, room.bytes - before))
+        if fault == NO_ROOM:
+            room.check(before + here)
         if recall != PERFECT and fault == FINE:
             here = int(_glancer(game, recall)(states, nodes, points))
             fault = FINE if here < 0 else GLANCE_DIFFERS
+    room.check(before + 2 * (POINT * sum(counts[:2]) + 8 * sum(counts[2:])))
     if fault != FINE:
         raise BadRules(complaint(game, recall, nodes, fault, here, int(points.node[nodes.turn[here], nodes.point[here]])))
     return nodes, (_cut(points, 0, counts[0], counts[2]), _cut(points, 1, counts[1], counts[3])), Ends((last[0], last[1]), value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from nebel.core.errors import BadSetting, TooLarge
 from nebel.core.game import BaseGame, Game
 from nebel.core.recall import PERFECT
-from nebel.core.tree import Size, Tree, estimate, grow, measure
+from nebel.core.tree import NODE, PLAIN_HISTORY, Room, Size, Tree, estimate, grow, measure
 from nebel.dark_hex.merged import BOARD, count_states, merge, mergeable, merged_kind
 from nebel.solve.merged import merged_bytes
 from nebel.solve.settings import METHODS, DoubleOracleSettings, MaximinSettings, Sampling
@@ -20,6 +21,12 @@ PLAIN_LIMIT = 3_000_000
 
 MOST_BOARD_CELLS = 12
 """Of boards for which maximin holds tables: 51 MB each."""
+
+LEAST_MEMORY = 0.01
+LEAST_A_HISTORY = 57
+"""Bytes of a history while a tree grows, at least."""
+A_TERMINAL = 76
+"""Bytes of an end while a tree is solved, about."""
 
 MOST_WALKED = 1e9
 """Histories that one iteration may meet: minutes."""
@@ -38,23 +45,30 @@ class Sizing(NamedTuple):
 
 
 def size_up(game: BaseGame, method: str, recall: str, memory: float) -> Sizing:
-    """Enumerate what fits; refuse what cannot fit, and say what would."""
+    """Enumerate what fits; refuse what cannot fit, and say what would. What fits is reckoned at its peak: while the tree grows, while it
+    is solved and judged, and while the policy is made."""
+    if memory < LEAST_MEMORY:
+        raise TooLarge(f"--memory {memory:g} is too little to solve anything; give at least {LEAST_MEMORY:g} (GB)")
     if issubclass(METHODS[method], DoubleOracleSettings):
         return _size_strategies(game, recall)
     if issubclass(METHODS[method], MaximinSettings):
         return _size_boards(game, recall, memory)
-    room = int(memory * GIGABYTE)
-    limit = min(room // 60, 2**31 - 1) if isinstance(game, Game) else PLAIN_LIMIT
+    room, sampling = int(memory * GIGABYTE), issubclass(METHODS[method], Sampling)
+    limit = min(room // LEAST_A_HISTORY, 2**31 - 1) if isinstance(game, Game) else min(PLAIN_LIMIT, room // PLAIN_HISTORY)
     size = measure(game, limit)
-    if size.complete and size.bytes <= room:
-        tree = grow(game, recall, limit)
-        return Sizing(size, size.histories, tree.information_states(), size.bytes, tree)
+    misfit: TooLarge | None = None
+    if size.complete:
+        try:
+            tree = _grown(game, method, recall, size, memory)
+            return Sizing(size, size.histories, tree.information_states(), solving_bytes(tree), tree)
+        except Misfit as error:
+            misfit = TooLarge(str(error))  # the error itself would hold on to the tree
     histories = float(size.histories) if size.complete else estimate(game)
-    need = size.bytes / size.histories * histories
-    if not issubclass(METHODS[method], Sampling):
+    if not sampling:
         if mergeable(game, recall):
             return _size_merged(game, size, histories, memory)
-        raise TooLarge(
+        need = (NODE * size.histories + A_TERMINAL * size.terminals) / size.histories * histories
+        raise misfit or TooLarge(
             f"{method} needs the whole tree of {game.string}: about {histories:.2g} histories, {_bytes(need)}, and --memory is "
             f"{memory:g} GB; take --with outcome-sampling{_glance_advice(game, recall)} or a smaller variant"
         )
@@ -72,6 +86,47 @@ def size_up(game: BaseGame, method: str, recall: str, memory: float) -> Sizing:
                 "meets one, or a smaller variant"
             )
     return Sizing(size, histories, None, 0, None, walked)
+
+
+class Misfit(TooLarge):
+    """A tree that can be counted, yet needs more memory than there may be."""
+
+
+def _grown(game: BaseGame, method: str, recall: str, size: Size, memory: float) -> Tree:
+    """The tree, if there is memory to solve it; else `Misfit`."""
+
+    def misfit(need: int, known: bool = False) -> Misfit:
+        peak = f"{_bytes(need)} at its peak" if known else f"more than {_bytes(need)}"
+        advice = f"give --memory {math.ceil(100 * need / GIGABYTE) / 100:g}, or " if known else ""
+        return Misfit(
+            f"{method} needs the whole tree of {game.string}: {size.histories:,} histories, {peak}, and --memory is {memory:g} GB; "
+            f"{advice}take --with outcome-sampling{_glance_advice(game, recall)} or a smaller variant"
+        )
+
+    room = int(memory * GIGABYTE)
+    tree = grow(game, recall, size.histories, Room(room, misfit))
+    need = solving_bytes(tree)
+    if need > room:
+        raise misfit(need, True)
+    return tree
+
+
+def solving_bytes(tree: Tree) -> int:
+    """What solving takes at its peak, at most, once the tree has been grown: the tree, its halves, tables, judging, the policy."""
+    moves, states = [len(side.move) for side in tree.sides], sum(tree.information_states())
+    sequences, points = sum(side.sequences for side in tree.sides), sum(len(side.points.key) for side in tree.sides)
+    paid = len(tree.sides[0].payoffs.value)
+    halves = 2 * 12 * paid + 8 * sequences + 28 * points + 8 * states
+    tables = max(32 * sum(moves) + 16 * sequences, 25 * sum(moves) + 8 * tree.histories)  # of sweeps, and of sampling
+    judging = 16 * sequences + 8 * points + 8 * sum(moves)
+    policy = 16 * sum(moves) + 16 * states + 32 * max(moves)
+    return tree.bytes + halves + tables + max(28 * paid, judging + policy)
+
+
+def tree_to_judge(game: BaseGame, recall: str, memory: float, held: int) -> Tree | None:
+    """The tree of a game, to judge what is solved elsewhere, if it fits beside the bytes that are held there."""
+    left = memory - held / GIGABYTE
+    return size_up(game, "outcome-sampling", recall, left).tree if left >= LEAST_MEMORY else None
 
 
 def _size_strategies(game: BaseGame, recall: str) -> Sizing:
