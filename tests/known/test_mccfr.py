@@ -112,8 +112,8 @@ def test_sampled_regrets_are_unbiased(string: str, settings: Sampling) -> None:
     exact.run(1)
     wanted = exact.save()["regret0"]
     solver = Sampled(tree.game, "perfect", tree, settings, seed=5, memory=MEMORY)
-    place, width = solver._rows()
-    spots = np.concatenate([np.arange(p, p + w) for p, w in zip(place, width, strict=True)])[: len(wanted)]
+    row = tree.sides[0].row  # a row of the pool holds regrets, then as many sums
+    spots = np.arange(len(wanted)) + np.repeat(row[:-1], np.diff(row))
     samples = []
     for _ in range(4000):
         solver._pool[:] = 0.0

@@ -12,7 +12,7 @@ from nebel.core.layout import miscounted, uneven
 if TYPE_CHECKING:
     from nebel.core.tree import Nodes
 
-FINE, TOO_DEEP, MOVES_DIFFER, GLANCE_DIFFERS, BAD_TURN, BAD_COUNT, BAD_OPTION, BAD_ODDS, BAD_SCORE, BAD_SIGHT = range(10)
+FINE, TOO_DEEP, MOVES_DIFFER, GLANCE_DIFFERS, BAD_TURN, BAD_COUNT, BAD_OPTION, BAD_ODDS, BAD_SCORE, BAD_SIGHT, NO_ROOM = range(11)
 
 
 def misplayed(game: Game, fault: int, way: list[int], count: int) -> BadRules:

@@ -8,6 +8,7 @@ with a single legal move decide nothing: here their sequence is the one that lea
 from __future__ import annotations
 
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +49,18 @@ def _number(parent: Any, first: Any, number: Any) -> int:
     return used
 
 
+_HALVES: WeakKeyDictionary[Tree, tuple[Half, Half]] = WeakKeyDictionary()
+
+
 def halves(tree: Tree) -> tuple[Half, Half]:
+    """Both players' halves of a tree, made once for all who ask; nobody may write to them."""
+    found = _HALVES.get(tree)
+    if found is None:
+        found = _HALVES[tree] = _made(tree)
+    return found
+
+
+def _made(tree: Tree) -> tuple[Half, Half]:
     numbers = [np.empty(side.sequences, np.int32) for side in tree.sides]
     used = [int(_number(side.points.parent, side.points.first, number)) for side, number in zip(tree.sides, numbers, strict=True)]
     return (
@@ -65,7 +77,7 @@ def with_choice(side: Side) -> NDArray[np.bool_]:
 def _half(side: Side, number: NDArray[np.int32], others: NDArray[np.int32], used: int, sign: float) -> Half:
     points, payoffs, kept = side.points, side.payoffs, with_choice(side)
     own = np.repeat(number, np.diff(payoffs.first))
-    order = np.argsort(own, kind="stable")
+    order = slice(None) if np.all(own[1:] >= own[:-1]) else np.argsort(own, kind="stable")
     pay_first = np.zeros(used + 1, np.int64)
     np.cumsum(np.bincount(own, minlength=used), out=pay_first[1:])
     first = np.append(1, 1 + np.cumsum(np.diff(points.first)[kept])).astype(np.int32)

@@ -8,9 +8,9 @@ then one row of a solver's tables, while a best response still tells the points 
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Callable, Container
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,13 @@ Reals = NDArray[np.float64]
 
 DEFAULT_LIMIT = 60_000_000
 """Histories that a tree may have unless the caller says otherwise (about 4 GB)."""
+
+NODE = 41
+"""Bytes of a history in `Nodes`."""
+PAID = 12 + 24
+"""Bytes of an end with a payoff while trees are put together: the first player's payoffs, and what it takes to sort the second's."""
+PLAIN_HISTORY = 500
+"""Bytes of a history, roughly and at most, while the interpreter enumerates it."""
 
 ROUGHLY, MOST_ESTIMATED = 1e12, 1e100
 """Histories beyond which an estimate may be rough, and beyond which it does not matter how many more there are."""
@@ -105,6 +112,12 @@ class Tree:
     def terminals(self) -> int:
         return int(np.count_nonzero(self.nodes.turn == END))
 
+    @property
+    def bytes(self) -> int:
+        """What all arrays take."""
+        sides = ((*side.points, *side.payoffs, side.state, side.keys, side.row, side.move, side.spot) for side in self.sides)
+        return nbytes(*self.nodes, *(array for side in sides for array in side))
+
     def information_states(self) -> list[int]:
         return [side.states for side in self.sides]
 
@@ -146,6 +159,10 @@ class Size(NamedTuple):
     def bytes(self) -> int:
         """What a tree of this size takes, roughly: nodes, payoffs for both players, points and tables."""
         return 41 * self.histories + 44 * self.terminals + 24 * self.decisions
+
+
+def nbytes(*arrays: NDArray[Any]) -> int:
+    return sum(array.nbytes for array in arrays)
 
 
 def measure(game: BaseGame, limit: int = DEFAULT_LIMIT) -> Size:
@@ -195,8 +212,22 @@ def _check_length(game: BaseGame, moves: int) -> None:
         raise BadRules(f"{game.string}: {error}") from error
 
 
-def grow(game: BaseGame, recall: str = PERFECT, limit: int = DEFAULT_LIMIT) -> Tree:
-    """The whole tree of a game, or `TooLarge` if it has more than `limit` histories."""
+class Room(NamedTuple):
+    """Bytes that a tree may take while it grows, and how to refuse one that needs more (given how many)."""
+
+    bytes: int
+    refuse: Callable[[int], Exception]
+
+    def check(self, need: int) -> None:
+        if need > self.bytes:
+            raise self.refuse(need)
+
+
+ENDLESS = Room(2**62, lambda need: TooLarge(f"{need:,} bytes are too many"))
+
+
+def grow(game: BaseGame, recall: str = PERFECT, limit: int = DEFAULT_LIMIT, room: Room = ENDLESS) -> Tree:
+    """The whole tree of a game, or `TooLarge` if it has more than `limit` histories; refused as `room` has it if there is not enough."""
     recall = resolve_recall(game, recall)
     size = measure(game, limit)
     if not size.complete:
@@ -205,11 +236,15 @@ def grow(game: BaseGame, recall: str = PERFECT, limit: int = DEFAULT_LIMIT) -> T
     if isinstance(game, Game):
         from nebel.core.unfold import unfold_rules
 
-        grown = unfold_rules(game, recall, size)
+        grown = unfold_rules(game, recall, size, room)
     else:
         from nebel.core.plain import unfold_plain
 
+        room.check(PLAIN_HISTORY * size.histories)
         grown = unfold_plain(game, recall)
+    nodes, points, ends = grown
+    held = nbytes(*nodes, *points[0], *points[1], *ends.last, ends.value)
+    room.check(held + PAID * int(np.count_nonzero(ends.value)) + 24 * sum(len(player.move) for player in points))
     return assemble(game, recall, size.depth, *grown)
 
 

@@ -17,6 +17,7 @@ from nebel.core.faults import (
     FINE,
     GLANCE_DIFFERS,
     MOVES_DIFFER,
+    NO_ROOM,
     TOO_DEEP,
     misgrown,
     misplayed,
@@ -27,8 +28,10 @@ from nebel.core.recall import PERFECT, blank_memory, remember_move, remember_sig
 from nebel.core.rng import fold
 from nebel.core.rows import copy
 from nebel.core.rule import kernel, rule
-from nebel.core.tree import Ends, Nodes, Points, Size
+from nebel.core.tree import ENDLESS, NODE, Ends, Nodes, Points, Room, Size
 
+POINT = 44
+"""Bytes of a decision point."""
 
 @rule
 def look_away(s: Any, player: int) -> int:
@@ -196,10 +199,12 @@ def _even(nodes: Nodes, here: int) -> bool:
 
 
 @kernel
-def _recall(depth: int, limits: Any, nodes: Nodes, sights: Any, points: Points, last: Any, value: Any) -> Any:
+def _recall(depth: int, limits: Any, nodes: Nodes, sights: Any, points: Points, last: Any, value: Any, room: int) -> Any:
     """Information states of perfect recall, and ends with their sequences; the same code for all games.
 
     `limits`: moves and outcomes are numbered below these. Stops at the first history with odds, scores or numbers that cannot be.
+    `room`: bytes that observations and information states may take; if it does not do, the fault comes with the bytes that would be needed
+    so far.
     """
     node, chosen = np.zeros(depth + 2, np.int64), np.zeros(depth + 2, np.int64)
     reach = np.ones(depth + 2)
@@ -260,6 +265,9 @@ def _recall(depth: int, limits: Any, nodes: Nodes, sights: Any, points: Points, 
         node[d + 1] = child
         reach[d + 1] = reach[d] * nodes.odds[child]
         if 4 * (minds + 4) > 2 * trie_mind.size:
+            need = 80 * trie_mind.size + POINT * (used[0] + used[1]) + 8 * (sequences[0] + sequences[1])  # old and new tables at once
+            if need > room:
+                return NO_ROOM, need, used[0], used[1], sequences[0], sequences[1]
             trie_mind, trie_token, trie_child = rehash(trie_mind, trie_token, trie_child, 2 * trie_mind.size)
             more = np.full(trie_mind.size, -1, np.int64)
             copy(point_of, more)
@@ -324,8 +332,10 @@ def _glancer(game: Game, recall: str) -> Any:
     return glance
 
 
-def unfold_rules(game: Game, recall: str, size: Size) -> tuple[Nodes, tuple[Points, Points], Ends]:
+def unfold_rules(game: Game, recall: str, size: Size, room: Room = ENDLESS) -> tuple[Nodes, tuple[Points, Points], Ends]:
     total, most = size.histories, size.decisions
+    before = NODE * total + 16 * total + 16 * size.terminals  # nodes, what is seen, ends
+    room.check(before)
     nodes = Nodes(
         turn=np.empty(total, np.int8),
         parent=np.empty(total, np.int32),
@@ -350,11 +360,14 @@ def unfold_rules(game: Game, recall: str, size: Size) -> tuple[Nodes, tuple[Poin
     sights, states = np.zeros((2, total), np.int64), game.blank(game.depth + 2)
     with np.errstate(over="ignore"):
         _stepper(game)(states, nodes, sights)
-        limits = np.array([game.actions, game.outcomes])
-        fault, here, *counts = (int(x) for x in _recall(game.depth, limits, nodes, sights, points, last, value))
+        limits, left = np.array([game.actions, game.outcomes]), room.bytes - before
+        fault, here, *counts = (int(x) for x in _recall(game.depth, limits, nodes, sights, points, last, value, left))
+        if fault == NO_ROOM:
+            room.check(before + here)
         if recall != PERFECT and fault == FINE:
             here = int(_glancer(game, recall)(states, nodes, points))
             fault = FINE if here < 0 else GLANCE_DIFFERS
+    room.check(before + 2 * (POINT * sum(counts[:2]) + 8 * sum(counts[2:])))
     if fault != FINE:
         first = int(points.node[nodes.turn[here], nodes.point[here]]) if nodes.point[here] >= 0 else 0
         raise misgrown(game, recall, nodes, sights, fault, here, first)

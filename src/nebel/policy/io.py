@@ -90,7 +90,7 @@ def _checksum(arrays: Arrays, header: dict[str, Any]) -> str:
     digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
     for name in sorted(arrays):
         digest.update(f"{name} {arrays[name].dtype} {arrays[name].shape}".encode())
-        digest.update(arrays[name].tobytes())
+        digest.update(arrays[name].reshape(-1).view(np.uint8))  # the bytes, without a copy
     return digest.hexdigest()
 
 

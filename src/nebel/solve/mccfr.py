@@ -10,7 +10,9 @@ plays on policy, so that only the traverser's exploration has to be divided out;
 `period` iterations, not at each.
 
 An iteration is two traversals, in which the players take turns to be the one who explores all moves.
-Kernels take shape = (depth, width) of the game and knobs = (epsilon, rate of the baselines, 0 for none).
+Kernels take shape = (depth, width) of the game and knobs = (epsilon, rate of the baselines, 0 for none). They return how many
+histories they met, how many traversals they completed, and whether another one was cut off. They end early where the world's `halt`
+is not 0: outcome sampling after a whole iteration, the others at once, with what the traversal has found so far.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ def outcome_sampler(walker: Walker) -> Any:
     begin, turn, options, draw, row, step, score = walker
 
     @kernel
-    def run(w: Any, pool: Any, guess: Any, rng: Any, shape: Any, traversals: int, weight: float, knobs: Any) -> int:
+    def run(w: Any, pool: Any, guess: Any, rng: Any, shape: Any, traversals: int, weight: float, knobs: Any) -> Any:
         depth, width = shape
         epsilon, rate = knobs
         baseline = rate > 0.0
@@ -46,6 +48,8 @@ def outcome_sampler(walker: Walker) -> Any:
         touched = 0
         for t in range(traversals):
             traverser = t & 1
+            if traverser == 0 and w.halt[0] != 0:
+                return touched, t, False
             begin(w)
             d = 0
             product = 1.0
@@ -109,7 +113,7 @@ def outcome_sampler(walker: Walker) -> Any:
                 if who[e] != traverser:
                     for i in range(n):
                         pool[k + n + i] += step_weight * scale[e] * gains[e, i]
-        return touched
+        return touched, traversals, False
 
     return run
 
@@ -120,7 +124,7 @@ def deep_sampler(walker: Walker, external: bool) -> Any:
     begin, turn, options, draw, row, step, score = walker
 
     @kernel
-    def run(w: Any, pool: Any, extra: Any, rng: Any, shape: Any, traversals: int, weight: float, knobs: Any) -> int:
+    def run(w: Any, pool: Any, extra: Any, rng: Any, shape: Any, traversals: int, weight: float, knobs: Any) -> Any:
         depth, width = shape
         rate = knobs[1]
         baseline = rate > 0.0
@@ -136,6 +140,8 @@ def deep_sampler(walker: Walker, external: bool) -> Any:
         touched = 0
         for t in range(traversals):
             traverser = t & 1
+            if traverser == 0 and w.halt[0] != 0:
+                return touched, t, False
             sign = 1.0 if traverser == 0 else -1.0
             begin(w)
             waiting = 0
@@ -144,6 +150,8 @@ def deep_sampler(walker: Walker, external: bool) -> Any:
             entering = True
             while d >= 0:
                 if entering:
+                    if w.halt[0] != 0:
+                        break
                     touched += 1
                     p = turn(w, d)
                     if p == END:
@@ -218,6 +226,8 @@ def deep_sampler(walker: Walker, external: bool) -> Any:
                 for i in range(n):
                     pool[k + i] += extra[(k >> 1) + i]
                     extra[(k >> 1) + i] = 0.0
-        return touched
+            if d >= 0:
+                return touched, t, True
+        return touched, traversals, False
 
     return run

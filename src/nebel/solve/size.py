@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from nebel.core.errors import BadSetting, TooLarge
 from nebel.core.game import BaseGame, Game
 from nebel.core.recall import PERFECT
-from nebel.core.tree import MOST_ESTIMATED, Size, Tree, estimate, grow, measure
+from nebel.core.tree import MOST_ESTIMATED, NODE, PLAIN_HISTORY, Room, Size, Tree, estimate, grow, measure
 from nebel.dark_hex.merged import BOARD, count_states, merge, mergeable, merged_kind
 from nebel.solve.merged import merged_bytes
 from nebel.solve.settings import METHODS, DoubleOracleSettings, MaximinSettings, Sampling
@@ -22,6 +23,12 @@ FEW = 50_000
 
 MOST_BOARD_CELLS = 12
 """Of boards for which maximin holds tables: 51 MB each."""
+
+LEAST_MEMORY = 0.01
+LEAST_A_HISTORY = 57
+"""Bytes of a history while a tree grows, at least."""
+A_TERMINAL = 76
+"""Bytes of an end while a tree is solved, about."""
 
 MOST_WALKED = 1e9
 """Histories that one iteration may meet: minutes."""
@@ -40,25 +47,32 @@ class Sizing(NamedTuple):
 
 
 def size_up(game: BaseGame, method: str, recall: str, memory: float) -> Sizing:
-    """Enumerate what fits; refuse what cannot fit, and say what would."""
+    """Enumerate what fits; refuse what cannot fit, and say what would. What fits is reckoned at its peak: while the tree grows, while it
+    is solved and judged, and while the policy is made."""
+    if memory < LEAST_MEMORY:
+        raise TooLarge(f"--memory {memory:g} is too little to solve anything; give at least {LEAST_MEMORY:g} (GB)")
     if issubclass(METHODS[method], DoubleOracleSettings):
         return _size_strategies(game, recall)
     if issubclass(METHODS[method], MaximinSettings):
         return _size_boards(game, recall, memory)
-    room = int(memory * GIGABYTE)
-    limit = min(room // 60, 2**31 - 1) if isinstance(game, Game) else PLAIN_LIMIT
-    size = measure(game, limit) if isinstance(game, Game) else measure_in_python(game)
-    if size.complete and size.bytes <= room:
-        tree = grow(game, recall, limit)
-        return Sizing(size, size.histories, tree.information_states(), size.bytes, tree)
+    room, sampling = int(memory * GIGABYTE), issubclass(METHODS[method], Sampling)
+    limit = min(room // LEAST_A_HISTORY, 2**31 - 1) if isinstance(game, Game) else min(PLAIN_LIMIT, room // PLAIN_HISTORY)
+    size = measure(game, limit) if isinstance(game, Game) else measure_in_python(game, limit)
+    misfit: TooLarge | None = None
+    if size.complete:
+        try:
+            tree = _grown(game, method, recall, size, memory)
+            return Sizing(size, size.histories, tree.information_states(), solving_bytes(tree), tree)
+        except Misfit as error:
+            misfit = TooLarge(str(error))  # the error itself would hold on to the tree
     histories = float(size.histories) if size.complete else estimate(game)
-    need = size.bytes / size.histories * histories
     if not isinstance(game, Game):
-        raise _too_large_in_python(game, histories)
-    if not issubclass(METHODS[method], Sampling):
+        raise misfit or _too_large_in_python(game, histories, limit)
+    if not sampling:
         if mergeable(game, recall):
             return _size_merged(game, size, histories, memory)
-        raise TooLarge(
+        need = (NODE * size.histories + A_TERMINAL * size.terminals) / size.histories * histories
+        raise misfit or TooLarge(
             f"{method} needs the whole tree of {game.string}: {_histories(histories)}, {_need(need, memory)}; take --with "
             f"outcome-sampling{_glance_advice(game, recall)} or a smaller variant"
         )
@@ -73,10 +87,51 @@ def size_up(game: BaseGame, method: str, recall: str, memory: float) -> Sizing:
     return Sizing(size, histories, None, 0, None, walked)
 
 
-def measure_in_python(game: BaseGame) -> Size:
-    """Count the histories of a plain game, up to PLAIN_LIMIT; a game that is much larger, as an estimate has it, only up to FEW."""
-    size = measure(game, FEW)
-    return size if size.complete or estimate(game) > 10 * PLAIN_LIMIT else measure(game, PLAIN_LIMIT)
+def measure_in_python(game: BaseGame, limit: int = PLAIN_LIMIT) -> Size:
+    """Count the histories of a plain game, up to a limit; a game that is much larger, as an estimate has it, only up to FEW."""
+    size = measure(game, min(FEW, limit))
+    return size if size.complete or estimate(game) > 10 * limit else measure(game, limit)
+
+
+class Misfit(TooLarge):
+    """A tree that can be counted, yet needs more memory than there may be."""
+
+
+def _grown(game: BaseGame, method: str, recall: str, size: Size, memory: float) -> Tree:
+    """The tree, if there is memory to solve it; else `Misfit`."""
+
+    def misfit(need: int, known: bool = False) -> Misfit:
+        peak = f"{_bytes(need)} at its peak" if known else f"more than {_bytes(need)}"
+        advice = f"give --memory {math.ceil(100 * need / GIGABYTE) / 100:g}, or " if known else ""
+        return Misfit(
+            f"{method} needs the whole tree of {game.string}: {size.histories:,} histories, {peak}, and --memory is {memory:g} GB; "
+            f"{advice}take --with outcome-sampling{_glance_advice(game, recall)} or a smaller variant"
+        )
+
+    room = int(memory * GIGABYTE)
+    tree = grow(game, recall, size.histories, Room(room, misfit))
+    need = solving_bytes(tree)
+    if need > room:
+        raise misfit(need, True)
+    return tree
+
+
+def solving_bytes(tree: Tree) -> int:
+    """What solving takes at its peak, at most, once the tree has been grown: the tree, its halves, tables, judging, the policy."""
+    moves, states = [len(side.move) for side in tree.sides], sum(tree.information_states())
+    sequences, points = sum(side.sequences for side in tree.sides), sum(len(side.points.key) for side in tree.sides)
+    paid = len(tree.sides[0].payoffs.value)
+    halves = 2 * 12 * paid + 8 * sequences + 28 * points + 8 * states
+    tables = max(32 * sum(moves) + 16 * sequences, 25 * sum(moves) + 8 * tree.histories)  # of sweeps, and of sampling
+    judging = 16 * sequences + 8 * points + 8 * sum(moves)
+    policy = 16 * sum(moves) + 16 * states + 32 * max(moves)
+    return tree.bytes + halves + tables + max(28 * paid, judging + policy)
+
+
+def tree_to_judge(game: BaseGame, recall: str, memory: float, held: int) -> Tree | None:
+    """The tree of a game, to judge what is solved elsewhere, if it fits beside the bytes that are held there."""
+    left = memory - held / GIGABYTE
+    return size_up(game, "outcome-sampling", recall, left).tree if left >= LEAST_MEMORY else None
 
 
 def _size_strategies(game: BaseGame, recall: str) -> Sizing:
@@ -116,9 +171,9 @@ def _glance_advice(game: BaseGame, recall: str) -> str:
     return f" (and perhaps --recall {next(iter(game.glances))})" if game.glances and recall == "perfect" else ""
 
 
-def _too_large_in_python(game: BaseGame, histories: float) -> TooLarge:
+def _too_large_in_python(game: BaseGame, histories: float, limit: int) -> TooLarge:
     return TooLarge(
-        f"{game.string} is written in plain Python and has {_histories(histories)}, more than the {PLAIN_LIMIT:,} that can be enumerated; "
+        f"{game.string} is written in plain Python and has {_histories(histories)}, more than the {limit:,} that can be enumerated; "
         "write it in rules (nebel new-game) to sample it, or take a smaller variant"
     )
 

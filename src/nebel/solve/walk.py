@@ -62,6 +62,7 @@ class TreeWorld(NamedTuple):
     odds: Any
     score: Any
     row: Any
+    halt: Any  # not 0: the traversal has to end
 
 
 class RuleWorld(NamedTuple):
@@ -76,6 +77,8 @@ class RuleWorld(NamedTuple):
     moves: Any  # by half the place in the pool: which move
     pool: Any
     old: Any  # for each player, what new information states take over
+    halt: Any  # not 0: the traversal has to end
+    price: Any  # bytes a move of an information state, bytes an information state, and bytes for all of them
 
 
 @rule
@@ -128,7 +131,7 @@ def tree_world(tree: Tree) -> TreeWorld:
     for p in range(2):
         mine = np.flatnonzero(nodes.turn == p)
         row[mine] = 2 * (base[p] + tree.sides[p].spot[nodes.point[mine]].astype(np.int64))
-    return TreeWorld(apart((tree.depth + 2,)), nodes.turn, nodes.first, nodes.breadth, nodes.odds, nodes.score, row)
+    return TreeWorld(apart((tree.depth + 2,)), nodes.turn, nodes.first, nodes.breadth, nodes.odds, nodes.score, row, apart((1,)))
 
 
 @rule
@@ -154,6 +157,14 @@ def taking_over(game: Game, heritage: Heritage) -> Any:
                     w.pool[place + i], w.pool[place + n + i] = w.old[p].regret[j], w.old[p].total[j]
 
     return take_over
+
+
+@rule
+def has_room(w: RuleWorld, n: int) -> bool:
+    """Whether an information state with n moves finds room, and one that another thread may be writing down at the same time."""
+    if 8 * w.counts[USED] > 7 * ((w.table.size >> 1) - 1) or w.counts[POOL] + 2 * (n + w.legal.shape[1]) > 2 * w.moves.size:
+        return False
+    return (w.counts[POOL] >> 1) * w.price[0] + w.counts[USED] * w.price[1] <= w.price[2]
 
 
 def rule_walker(game: Game, recall: str, heritage: Heritage | None = None) -> Walker:
@@ -202,8 +213,9 @@ def rule_walker(game: Game, recall: str, heritage: Heritage | None = None) -> Wa
                     place = fetch_add(w.table, 2 * slot + 1, 0)
                 return place - 1
             if held == 0:
-                if 8 * w.counts[USED] > 7 * mask or w.counts[POOL] + 2 * n > 2 * w.moves.size:
+                if not has_room(w, n):
                     fetch_add(w.counts, LOST, 1)
+                    w.halt[0] = 1
                     return 0
                 if claim(w.table, 2 * slot, 0, key):
                     fetch_add(w.counts, USED, 1)
@@ -239,7 +251,8 @@ def rule_walker(game: Game, recall: str, heritage: Heritage | None = None) -> Wa
 
 
 def rule_world(game: Game, depth: int, slots: int, rows: int) -> RuleWorld:
-    """Room for `slots` (a power of two) keys and `rows` numbers a kind; the first numbers are the spill for those without room."""
+    """Room for `slots` (a power of two) keys and `rows` numbers a kind; the first numbers are the spill for those without room.
+    `price` remains to be filled in."""
     counts = np.array([0, 2 * game.width, 0], np.int64)
     return RuleWorld(
         states=game.blank(depth + 2 * LINE)[LINE:-LINE],
@@ -253,4 +266,6 @@ def rule_world(game: Game, depth: int, slots: int, rows: int) -> RuleWorld:
         moves=np.zeros(rows, np.int32),
         pool=np.zeros(2 * rows),  # costs no memory before it is written to, so it can be as large as it may ever become
         old=(NOTHING, NOTHING),
+        halt=apart((1,)),
+        price=np.zeros(3, np.int64),
     )
