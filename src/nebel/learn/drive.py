@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 from nebel.core.errors import BadSetting, TooLarge
 from nebel.core.game import Game
 from nebel.core.recall import PERFECT
-from nebel.core.registry import load
+from nebel.core.registry import load, load_named
 from nebel.core.settings import Settings
 from nebel.core.state import resolve_recall
 from nebel.core.tree import grow
@@ -123,7 +123,7 @@ def learn(
     budget = budget or Budget(seconds=DEFAULT_SECONDS)
     entry = enter(job, folder, resume)
     job, run = entry.job, entry.run
-    game = in_rules(load(job.game))
+    game = in_rules(load_named(job.game, f"the run in {folder}", f"nebel learn {{}} --resume {folder}") if resume else load(job.game))
     entry.check(game)
     recall = resolve_recall(game, job.recall)
     if recall == PERFECT and recall not in game.encodings:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from nebel.core.errors import BadFile, BadSetting
 from nebel.core.game import BaseGame
 from nebel.core.kin import borrow, same, variant
-from nebel.core.registry import load, text_of
+from nebel.core.registry import load, load_named, text_of
 from nebel.core.settings import Settings, setting
 from nebel.core.state import resolve_recall
 from nebel.policy.io import read_arrays, save_policy
@@ -74,7 +74,7 @@ def solve_family(
 ) -> Result:
     """Solve the games of `job.curriculum` in order; returns the result of the last, which is the game itself. With a folder each
     stage has a folder of its own in it."""
-    game = load(job.game)
+    game = load_named(job.game, f"the run in {folder}", f"nebel solve {{}} --resume {folder}") if resume else load(job.game)
     chosen = Curriculum(**(job.curriculum or {}))
     family = stages(game, chosen.curriculum or "")
     job = replace(job, game=game.string, method=method_named(job.method), recall=resolve_recall(game, job.recall))
