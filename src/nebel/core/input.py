@@ -13,13 +13,18 @@ MEGABYTE = 1_000_000
 
 
 def read_bytes(path: Path, most: int, open_as: Callable[[Path], IO[bytes]] | None = None) -> bytes:
-    """Return the content of a file, perhaps unpacked by `open_as`; raises `BadFile` if there is none, or more than `most` bytes of it."""
+    """Return the content of a file, perhaps unpacked by `open_as`; raises `BadFile` if there is none, or more than `most` bytes of it.
+
+    What `open_as` cannot unpack raises an error of its own.
+    """
     if not path.is_file():
         raise BadFile(f"no file {path}")
     try:
         with open_as(path) if open_as else path.open("rb") as file:
             content = file.read(most + 1)
     except OSError as error:
+        if error.errno is None:  # not the system's: the content cannot be unpacked
+            raise
         raise BadFile(f"{path} cannot be read: {error.strerror or error}") from error
     if len(content) > most:
         raise BadFile(f"{path} is too large to be read: it holds more than {most / MEGABYTE:,g} MB")
