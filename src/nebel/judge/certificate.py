@@ -18,7 +18,7 @@ import zlib
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
-from typing import IO, Any, NamedTuple, cast
+from typing import IO, Any, NamedTuple
 
 from nebel.core.errors import BadFile
 from nebel.core.game import BaseGame
@@ -31,8 +31,8 @@ KIND = "nebel certificate"
 PLAYERS = ("black", "white")
 
 PACKED: dict[str, tuple[Callable[[bytes], bytes], Callable[[Path], IO[bytes]]]] = {
-    ".gz": (lambda text: gzip.compress(text, mtime=0), lambda path: cast(IO[bytes], gzip.open(path))),
-    ".xz": (lzma.compress, lambda path: cast(IO[bytes], lzma.open(path))),
+    ".gz": (lambda text: gzip.compress(text, mtime=0), gzip.GzipFile),
+    ".xz": (lzma.compress, lzma.LZMAFile),
 }
 """By the end of a file's name: how it is packed, and opened to be unpacked."""
 MOST_BYTES, AT_LEAST, RATIO = 128 * MEGABYTE, 4 * MEGABYTE, 100

@@ -23,6 +23,7 @@ from nebel.core.game import BaseGame
 from nebel.core.input import MEGABYTE, parse_json, read_text
 from nebel.core.registry import load_named
 from nebel.core.rng import generator, uniform
+from nebel.policy.ahead import Ahead
 from nebel.policy.hex_table import BOARD, Path_, table_policy
 from nebel.policy.states import START, BadAnswer, Seen, Shares, States
 from nebel.policy.strategy import MOST_STATES
@@ -272,7 +273,8 @@ class Builder:
         if facts.get("format") != FORMAT:
             raise BadFile(f"format {facts.get('format')}; this version of nebel reads format {FORMAT}")
         try:
-            made = cls(load_named(str(facts["game"]), "the strategy in the making"), PLAYERS[facts["player"]], facts["recall"], bool(facts["isomorphic"]))
+            game = load_named(str(facts["game"]), "the strategy in the making", "GAME {}")
+            made = cls(game, PLAYERS[facts["player"]], facts["recall"], bool(facts["isomorphic"]))
             for written in facts["steps"]:
                 states = [(made.states.read(name), text) for name, text in written.items()]
                 signs = (ROAM, OPEN)
@@ -312,6 +314,7 @@ class _Writer:
         self.builder, self.states, self.most = builder, builder.states, most
         self.open = set(builder.open_states())
         self.special = {state for state, answer in builder.answered().items() if answer != ROAM} | self.open
+        self.ahead = Ahead(self.special)
         self.sign = cache(self._sign)
         self.size = cache(self._size)
         self.uses = self._count()
@@ -329,14 +332,9 @@ class _Writer:
 
     def _sign(self, state: Seen) -> Node | None:
         """`?` where it is open; `!` if that says it all: roaming, and not on the way to a board that is answered or open."""
-
-        def ahead(other: Seen) -> bool:
-            stones = state.own & ~other.own | state.met & ~other.met
-            return not stones and other.path[: len(state.path)] == state.path
-
         if state in self.open:
             return Open()
-        return None if state in self.special or any(map(ahead, self.special)) else Random()
+        return None if self.ahead(state) else Random()
 
     def moves(self, state: Seen) -> Iterator[tuple[int, Fraction, dict[bool, Seen]]]:
         for cell, share in (self.builder.plays(state) or {}).items():
