@@ -17,8 +17,8 @@ MOST_LEVELS = 250
 """The same through all names."""
 MOST_AHEAD = 250
 """Instructions that may wait at a time to be played."""
-MOST_STEPS, STEPS_A_STATE = 200_000, 100
-"""Steps of following a strategy, and those that each information state adds."""
+MOST_STEPS, STEPS_A_STATE, MIXING = 100_000, 100, 3
+"""Steps of following a strategy, those that each information state adds, and those that adding up a probability takes."""
 MOST_BITS = 10_000
 """Of the numerator or denominator of a probability."""
 TOO_DEEP = "strategies are nested too deeply"
@@ -41,12 +41,12 @@ class Effort:
         if self.left < 0:
             raise BadStrategy(f"the strategy is too much to follow: more than {self.most:,} steps; mix fewer strategies")
 
-    def weigh(self, share: Fraction) -> Fraction:
-        """Count the work of computing with this number, and refuse one that is too long."""
+    def weigh(self, share: Fraction, steps: int = 0) -> Fraction:
+        """Count the work of computing with this number, in `steps` and by its length, and refuse one that is too long."""
         bits = share.denominator.bit_length()
         if bits > MOST_BITS:
             raise BadStrategy(f"the probabilities multiply to fractions of more than {MOST_BITS:,} bits; take simpler ones")
-        self.spend(1 + (bits >> 6))
+        self.spend(steps + (bits >> 6))
         return share
 
 

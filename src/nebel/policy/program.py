@@ -8,7 +8,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from nebel.policy.limits import Effort
+from nebel.policy.limits import MIXING, Effort
 from nebel.policy.syntax import (
     MAIN,
     Either,
@@ -142,7 +142,7 @@ class Program:
                         if share and onward not in known:
                             known[onward] = self.moves(onward, own, met, known)
                         for p, cell_, left in known[onward] if share else ():
-                            found[cell_, left] = self.effort.weigh(found.get((cell_, left), NONE) + share * p)
+                            found[cell_, left] = self.effort.weigh(found.get((cell_, left), NONE) + share * p, MIXING)
                     return [(p, cell_, left) for (cell_, left), p in found.items()]
         return [(ONE, None, None)]
 

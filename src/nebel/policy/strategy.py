@@ -30,6 +30,8 @@ from nebel.policy.table import TablePolicy
 from nebel.policy.terrain import Terrain
 
 MOST_STATES = 2_000_000
+SURELY = 10
+"""An estimate of information states this many times above the limit is taken for granted."""
 MOST_BYTES = MEGABYTE
 """Of a strategy file."""
 class Answer(NamedTuple):
@@ -147,6 +149,10 @@ def walk(text: StrategyText, ordered: bool, roaming: bool = True, most: int = MO
         raise BadStrategy(TOO_DEEP) from None
 
 
+def _too_large(most: int) -> TooLarge:
+    return TooLarge(f"the strategy comes to more than {most:,} information states; use '!' later, or a smaller board")
+
+
 def _walk(text: StrategyText, ordered: bool, roaming: bool, most: int) -> Walked:
     """Stones only grow, so states are met in the order of their number."""
     program, terrain = Program(text), Terrain(text.rows, text.cols, text.player)
@@ -164,13 +170,16 @@ def _walk(text: StrategyText, ordered: bool, roaming: bool, most: int) -> Walked
         count += len(layer)
         program.effort.add(len(layer))
         if count > most:
-            raise TooLarge(f"the strategy comes to more than {most:,} information states; use '!' later, or a smaller board")
+            raise _too_large(most)
         below: dict[_Place, tuple[float, Path_]] = {}
         for place, (reach, path) in layer.items():
             own, met = place.own, place.met
-            if not roaming and all(program.roams(rest) for rest, _ in place.belief):
-                roams.append((own, met, path))
-                continue
+            if all(program.roams(rest) for rest, _ in place.belief):
+                if not roaming:
+                    roams.append((own, met, path))
+                    continue
+                if terrain.ways_on(own, met) > SURELY * most:
+                    raise _too_large(most)
             free = [c for c in range(terrain.cells) if not (own | met) >> c & 1]
             plans: dict[int, dict[Rest, Fraction]] = defaultdict(dict)
             for rest, weight in place.belief:
