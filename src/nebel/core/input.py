@@ -31,6 +31,17 @@ def read_bytes(path: Path, most: int, open_as: Callable[[Path], IO[bytes]] | Non
     return content
 
 
+def read_start(path: Path, count: int) -> bytes:
+    """Return the first `count` bytes of a file, or all of a shorter one; raises `BadFile` if there is none."""
+    if not path.is_file():
+        raise BadFile(f"no file {path}")
+    try:
+        with path.open("rb") as file:
+            return file.read(count)
+    except OSError as error:
+        raise BadFile(f"{path} cannot be read: {error.strerror or error}") from error
+
+
 def read_text(path: Path, most: int, what: str) -> str:
     """Return a text in UTF-8; `what` says what the file should be, such as "a strategy"."""
     try:

@@ -19,7 +19,7 @@ from nebel.judge.best_response import Judge, Verdict
 from nebel.judge.informed import both_follow
 from nebel.judge.tabulate import merged_of, tabulated
 from nebel.policy.net import NetPolicy
-from nebel.policy.table import Policy, TablePolicy, Uniform
+from nebel.policy.table import MadePolicy, Policy, TablePolicy, Uniform
 
 
 class Judgement(NamedTuple):
@@ -31,7 +31,7 @@ class Judgement(NamedTuple):
 
 def judge(game: BaseGame, policy: Policy, limit: int = DEFAULT_LIMIT, patience: int = PATIENCE) -> Judgement:
     """Both best responses to a policy, with perfect recall: on the tree if it has at most `limit` histories, else by beliefs."""
-    if isinstance(policy, (TablePolicy, NetPolicy)):
+    if isinstance(policy, MadePolicy):
         policy.check_game(game)
     if measure(game, limit).complete:
         return _by_tree(grow(game, policy.recall, limit), policy)

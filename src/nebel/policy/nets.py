@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nebel.core.game import BaseGame
 from nebel.core.rule import kernel
 from nebel.core.state import State
 from nebel.core.tree import Tree
-from nebel.policy.net import Floats, Layer, Reals, encode, encode_side
+from nebel.policy.net import Floats, Layer, Reals, check_encoding, encode, encode_side
 from nebel.policy.table import MadePolicy, OnTree
 
 
@@ -63,6 +64,11 @@ class NetsPolicy(MadePolicy):
     layers: tuple[tuple[Layer, ...], tuple[Layer, ...]]
     weights: tuple[Reals, Reals]
     facts: dict[str, Any] = field(default_factory=dict)
+
+    def check_game(self, game: BaseGame) -> None:
+        super().check_game(game)
+        for layers in self.layers:
+            check_encoding(self.game, self.recall, layers, game)
 
     def shares(self, player: int, rows: Floats, legal: NDArray[np.bool_]) -> Reals:
         """By network, row and move: the strategies of all networks."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nebel.core.errors import BadFile, UnknownInformationState
-from nebel.core.game import BaseGame
+from nebel.core.game import BaseGame, Game
 from nebel.core.recall import PERFECT
 from nebel.core.sequence import uniform_strategy
 from nebel.core.state import State
@@ -93,6 +93,14 @@ class TablePolicy(MadePolicy):
     shares: tuple[Shares, Shares]
     missing: str = "error"
     facts: dict[str, Any] = field(default_factory=dict)  # method, settings, seed, iterations: how it came to be
+
+    def check_game(self, game: BaseGame) -> None:
+        super().check_game(game)
+        if self.recall != PERFECT and self.recall not in game.glances:
+            raise BadFile(f"this policy goes by {self.recall} recall, which {game.string} does not have")
+        most = max((int(table.move.max()) for table in self.shares if len(table.move)), default=-1)
+        if isinstance(game, Game) and most >= game.actions:
+            raise BadFile(f"this policy has a move {most:,}, and {game.string} has {game.actions:,} moves")
 
     def probabilities(self, state: State) -> dict[int, float]:
         player = state.turn
