@@ -17,7 +17,7 @@ from nebel.core.game import Clues
 from nebel.core.rng import generator
 from nebel.core.tree import grow
 from nebel.judge.best_response import Judge
-from nebel.match.agents import PolicyAgent, game_of, read
+from nebel.match.agents import PolicyAgent, load_game, read
 from nebel.match.arena import Arena, Terms, play_deals, play_pair
 from nebel.match.deals import play_by_hand
 from nebel.match.thinkers import Mind, Thinker
@@ -61,7 +61,7 @@ def test_names(kuhn_file: str) -> None:
     for text in (f"policy:{kuhn_file}+oos:2k", f"{kuhn_file}+oos:2k"):
         guided = thinker(text)
         assert guided.guide is not None
-        assert game_of([guided, read("uniform")]) == "kuhn"
+        assert load_game(None, [guided, read("uniform")]).string == "kuhn"
     digests = [read(text).digest for text in ("oos:10k", "oos:1k", "oos:10k,epsilon=0.55", f"{kuhn_file}+oos:10k", "ismcts:10k", "oos:10s")]
     assert len(set(digests)) == len(digests)
     assert read("oos:10000").digest == digests[0]

@@ -36,7 +36,7 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from nebel.cli.judge_online import judge_online
-    from nebel.core.registry import load
+    from nebel.core.registry import load, load_named
     from nebel.match.agents import THINKING
     from nebel.policy.adopt import adopt
     from nebel.policy.io import read_policy
@@ -51,10 +51,12 @@ def run(args: argparse.Namespace) -> int:
     if any(x is not None for x in (args.aggregate, args.seed, args.threads)):
         raise BadSetting(f"--aggregate, --seed and --threads are for agents that think, such as oos:10k; {args.policy} is a policy")
     policy = read_policy(args.policy)
-    name = args.game or (policy.game if isinstance(policy, MadePolicy) else None)
-    if name is None:
+    if args.game:
+        game = load(args.game)
+    elif isinstance(policy, MadePolicy):
+        game = load_named(policy.game, args.policy)
+    else:
         raise BadSetting(f"{args.policy} fits any game; say which with --game")
-    game = load(name)
     if isinstance(policy, TablePolicy):
         game, policy = adopt(game, policy)
     if args.by == "abstract":

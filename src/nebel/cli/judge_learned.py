@@ -19,16 +19,15 @@ def add_learned(parser: argparse.ArgumentParser) -> None:
 
 
 def judge_learned(args: argparse.Namespace) -> int:
-    from nebel.core.registry import load
     from nebel.learn.respond import ResponseSettings, respond
-    from nebel.match.agents import game_of, read
+    from nebel.match.agents import load_game, read
     from nebel.search.target import in_rules
 
     if args.aggregate is not None or args.threads is not None:
         raise BadSetting("--aggregate and --threads are for agents that think, judged exactly")
     settings, seed = ResponseSettings(**given(args, ResponseSettings)), 1 if args.seed is None else args.seed
     agent = read(args.policy)
-    game = in_rules(agent.join(load(args.game or game_of([agent]))))
+    game = in_rules(agent.join(load_game(args.game, [agent])))
     with progress_bar(args.json) as bar:
         found = respond(game, agent, settings, seed, args.recall, bar)
     total, half = sum(each.mean for each in found), (found[0].half ** 2 + found[1].half ** 2) ** 0.5

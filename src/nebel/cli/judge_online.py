@@ -7,10 +7,9 @@ import os
 
 from nebel.cli.screen import emit, figure, progress_bar, say
 from nebel.core.errors import BadSetting
-from nebel.core.registry import load
 from nebel.core.tree import grow
 from nebel.judge.best_response import Judge
-from nebel.match.agents import game_of, read
+from nebel.match.agents import load_game, read
 from nebel.match.stitch import aggregate, choices, stitch
 from nebel.match.thinkers import Thinker
 
@@ -24,7 +23,7 @@ def judge_online(args: argparse.Namespace) -> int:
         raise BadSetting(f"--aggregate {args.aggregate} is out of range: it must be at least 1")
     if args.threads is not None and args.threads < 1:
         raise BadSetting(f"--threads {args.threads} is out of range: it must be at least 1")
-    game = agent.join(load(args.game or game_of([agent])))
+    game = agent.join(load_game(args.game, [agent]))
     tree = grow(game)
     matches, seed, threads = args.aggregate, 1 if args.seed is None else args.seed, args.threads or os.cpu_count() or 1
     jobs, done = matches or len(choices(tree)), 0

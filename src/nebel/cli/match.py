@@ -34,14 +34,13 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from nebel.core.registry import load
-    from nebel.match.agents import game_of, read_all
+    from nebel.match.agents import load_game, read_all
 
     terms = Terms(**given(args, Terms))
     if args.resume and not args.out:
         raise BadSetting("--resume takes finished pairs from --out FILE: say which file")
     agents = read_all(args.agents)
-    game = load(args.game or game_of(agents))
+    game = load_game(args.game, agents)
     for agent in agents:
         game = agent.join(game)
     done = _read_lines(args.out) if args.out else []

@@ -21,6 +21,7 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     )
     parser.add_argument("file", metavar="FILE", help="a policy file")
     parser.add_argument("state", nargs="*", metavar="INFORMATION STATE", help="what the player did and saw")
+    parser.add_argument("--game", help="the game (a policy file knows its own)")
     parser.add_argument("--after", metavar="MOVES", help="instead: all moves from the start, chance's too")
     parser.add_argument("--player", type=int, choices=(0, 1), help="only this player's")
     parser.add_argument("--limit", type=whole, default=20, help="information states to list (default: 20)")
@@ -28,14 +29,14 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from nebel.core.registry import load
+    from nebel.core.registry import load, load_named
     from nebel.policy.io import load_table
     from nebel.policy.listing import at, listed, matching
 
     if args.limit < 1:
         raise BadSetting(f"--limit {args.limit} is out of range: it must be at least 1")
     policy = load_table(args.file.removeprefix("policy:"))
-    game = load(policy.game)
+    game = load(args.game) if args.game else load_named(policy.game, args.file)
     policy.check_game(game)
     players = (args.player,) if args.player is not None else (0, 1)
     asked = " ".join(args.state)

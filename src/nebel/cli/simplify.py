@@ -20,13 +20,14 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     from nebel.policy.simplify import Simplify
 
     parser.add_argument("policy", metavar="POLICY", help="a policy file")
+    parser.add_argument("--game", help="the game (a policy file knows its own)")
     parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="write the simplified policy here")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     add_settings(parser, Simplify, "what to keep")
 
 
 def run(args: argparse.Namespace) -> int:
-    from nebel.core.registry import load
+    from nebel.core.registry import load, load_named
     from nebel.judge.exact import judge
     from nebel.policy.io import load_table, save_policy
     from nebel.policy.simplify import Simplify, simplify
@@ -35,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     if args.out.is_dir():
         raise BadSetting(f"--out {args.out} is a folder; give the name of a file")
     old = load_table(args.policy.removeprefix("policy:"))
-    game = load(old.game)
+    game = load(args.game) if args.game else load_named(old.game, args.policy)
     old.check_game(game)
     new = simplify(old, settings)
     verdicts: list[dict[str, Any] | None] = [None, None]

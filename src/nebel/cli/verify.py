@@ -7,19 +7,24 @@ import time
 from fractions import Fraction
 from pathlib import Path
 
+from nebel.cli.flags import whole
 from nebel.cli.screen import emit, say
+from nebel.core.errors import BadSetting
 
 
 def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument("file", metavar="FILE", type=Path, help="a certificate, as nebel solve GAME --with double-oracle writes it")
+    parser.add_argument("--patience", type=whole, default=1_000_000_000, metavar="STEPS", help="of the search (default: 1e9, some hours)")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
 
 
 def run(args: argparse.Namespace) -> int:
     from nebel.judge.certificate import PLAYERS, verify
 
+    if args.patience < 1:
+        raise BadSetting(f"--patience {args.patience} is out of range: it must be at least 1")
     begin = time.perf_counter()
-    proven = verify(args.file)
+    proven = verify(args.file, args.patience)
     seconds = time.perf_counter() - begin
     black, white = proven.guarantees
     facts = {

@@ -19,28 +19,66 @@ from nebel.core.errors import BadFile, Problem, UnknownGame
 from nebel.core.findings import reason, where
 from nebel.core.game import BaseGame, Game
 from nebel.core.rule import is_rule
+from nebel.core.trust import is_trusted, remember
 
 GAMES = ("kuhn", "leduc", "liars_dice", "goofspiel", "dark_hex", "geister", "cheat")
 """The built-in games: each is the function of that name in the module of that name in `nebel.games`."""
 
+_OPENSPIEL = "openspiel:"
+SHOWN = 100
+"""Characters of what is not a game string that an error repeats."""
+LONGEST = 2000
+"""Characters of a game string; more would only be a mistake, and its numbers could be too long to be read."""
+
 _CALL = re.compile(r"(?P<head>[^()]*)(\((?P<options>[^()]*)\))?$")
+_FILE = re.compile(r"filename\s*=\s*([^,)]*)")
 
 
 def load(string: str) -> BaseGame:
-    """The game that `string` names."""
+    """Return the game that `string` names, in the words of the user: a Python file is run, and remembered as named by the user.
+
+    Strings that stand in a file go through `load_named`. Raises `UnknownGame` or `BadFile` if there is no such game.
+    """
+    return _load(string, remember)
+
+
+def load_named(string: str, source: str, how: str = "--game {}") -> BaseGame:
+    """Return the game that a file names. A Python file is run only if the user named it, with the same content, now or before.
+
+    `source` says what names it, such as "the policy leduc.nebel", and `how` what the user can write to name it; {} is the game.
+    Raises `BadFile` if the game is a Python file that the user has not named.
+    """
+
+    def require(path: Path, content: bytes) -> None:
+        if not is_trusted(path, content):
+            told = "a Python file that you have not named on this machine, or that has changed since"
+            raise BadFile(f"{source} is about {string}, {told}; if you trust it, name it: {how.replace('{}', string, 1)}")
+
+    string = string.strip()
+    if string.startswith(_OPENSPIEL):
+        named = [Path(name.strip()) for name in _FILE.findall(string)]
+        if ".py" in string or any(path.exists() and not path.is_file() for path in named):
+            raise BadFile(f"{source} is about {string[:SHOWN]}, which is not loaded because a file names it")
+    return _load(string, require)
+
+
+def _load(string: str, check: Callable[[Path, bytes], None]) -> BaseGame:
+    """The game of this name; `check` sees the content of a Python file before it is run."""
     string = string.strip()
     if not string:
         raise UnknownGame(f"which game? Give a name, such as leduc ({', '.join(GAMES)}), or path/to/file.py:factory")
-    if string.startswith("openspiel:"):
+    if len(string) > LONGEST or not string.isprintable():
+        raise UnknownGame(f"{string[:SHOWN]!r} is not a game string: they are printable, and have at most {LONGEST:,} characters")
+    if string.startswith(_OPENSPIEL):
         bridge = importlib.import_module("nebel.bridge.openspiel")
-        return typing.cast(BaseGame, bridge.from_openspiel(string.removeprefix("openspiel:")))
+        return typing.cast(BaseGame, bridge.from_openspiel(string.removeprefix(_OPENSPIEL)))
     match = _CALL.match(string)
     if not match:
         raise UnknownGame(f"{string!r} is not a game string; write name, name(option=value,...) or file.py:factory")
     head, options = match["head"].strip(), _split(string, match["options"])
-    if ".py:" in head or head.endswith(".py"):
+    if is_file_name(head):
         path, _, factory = head.rpartition(":") if ".py:" in head else (head, "", "")
-        return _build(_from_file(Path(path), factory), f"{path}:{factory}", options)
+        return _build(_from_file(Path(path), factory, check), f"{path}:{factory}", options)
     name, colon, brief = head.partition(":")
     if name not in GAMES:
         raise UnknownGame(f"no game {name!r}; games: {', '.join(GAMES)}; your own: path/to/file.py:factory; OpenSpiel's: openspiel:name")
@@ -53,6 +91,11 @@ def load(string: str) -> BaseGame:
             raise UnknownGame(f"{string!r} gives {both} in both forms; leave out one of them")
         options = short | options
     return _built_in(name, tuple(options.items()))
+
+
+def is_file_name(head: str) -> bool:
+    """Return whether a game string without its options names a Python file."""
+    return ".py:" in head or head.endswith(".py")
 
 
 @functools.lru_cache(maxsize=128)
@@ -77,17 +120,22 @@ def _split(string: str, options: str | None) -> dict[str, str]:
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
-def _from_file(path: Path, factory: str) -> Callable[..., Any]:
-    if not path.is_file():
+def _from_file(path: Path, factory: str, check: Callable[[Path, bytes], None]) -> Callable[..., Any]:
+    """Run a game file and return its factory. What is run is what `check` has seen: neither read again nor taken from a cache."""
+    try:
+        source = path.read_bytes() if path.is_file() else None
+    except (OSError, ValueError) as error:
+        raise BadFile(f"{path} cannot be read: {error}") from error
+    if source is None:
         raise BadFile(f"no file {path}; a game of your own is given as path/to/file.py:factory")
+    check(path, source)
     name = f"nebel_user_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        exec(compile(source, str(path), "exec", dont_inherit=True), vars(module))
     except Exception as error:
         raise BadFile(f"{path} cannot be loaded: {type(error).__name__}: {error}") from error
     offered = [n for n, v in vars(module).items() if callable(v) and getattr(v, "__module__", "") == name and not n.startswith("_")]

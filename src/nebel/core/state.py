@@ -209,13 +209,16 @@ def resolve_recall(game: BaseGame, recall: str) -> str:
 
 
 def read_record(text: str, game: BaseGame | None = None) -> State:
-    """The state that `State.record` wrote down; every move is checked again."""
-    from nebel.core.registry import load
+    """Return the state that `State.record` wrote down; every move is checked again.
+
+    A Python file that the record names is run only if the user named it before, unchanged; `game` is played instead, if it is given.
+    """
+    from nebel.core.registry import load_named
 
     lines = text.splitlines()
     headers = list(itertools.takewhile(lambda line: line.startswith("["), lines))
     named = next((line[7:-2] for line in headers if line.startswith('[Game "') and line.endswith('"]')), None)
     if named is None:
         raise BadFile('not a record: the line [Game "..."] is missing')
-    state = (game or load(named)).start()
+    state = (game or load_named(named, "the record", "nebel.load('{}')")).start()
     return state.play([word for line in lines[len(headers) :] for word in line.split()])

@@ -17,7 +17,7 @@ import numpy as np
 from nebel.core.errors import BadFile, BadSetting, Problem
 from nebel.core.game import CHANCE, BaseGame
 from nebel.core.kin import variant
-from nebel.core.registry import load
+from nebel.core.registry import load_named
 from nebel.core.rng import uniform
 from nebel.core.state import State
 from nebel.games.geister import LONG
@@ -156,7 +156,7 @@ def sit_down(agent: Agent, limit: int = LONG) -> BaseGame:
     try:
         return agent.join(competition(limit))
     except (BadFile, BadSetting):
-        made_for = load(agent.game) if agent.game else None
+        made_for = load_named(agent.game, agent.name) if (agent.game or "").startswith("geister") else None
         if made_for is None or not _same_board(made_for):
             raise
     try:

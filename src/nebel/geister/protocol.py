@@ -35,6 +35,7 @@ DRAW = 2
 SET_LINE = re.compile(r"SET:([A-Ha-h]{4})")
 MOVE_LINE = re.compile(r"MOV:([A-Ha-h]),([A-Za-z]{1,5})")
 TRIPLE = re.compile(r"([0-5][0-5]|99|88)([RBrbu])")
+GAME_LINE = re.compile(r'^\[Game "([^"(:]*)', re.MULTILINE)
 LOG_LINE = re.compile(r"player=([01]),(.*)")
 
 
@@ -229,10 +230,12 @@ def write_log(course: Course, winner: int) -> str:
 
 def read_game(text: str) -> State:
     """The game of a log file or of nebel's record."""
-    state = read_record(text) if text.startswith("[") else read_log(text).state
-    if state.game.name != "geister":
-        raise BadFile(f"a record of {state.game.string}, which is not Geister")
-    return state
+    if not text.startswith("["):
+        return read_log(text).state
+    named = GAME_LINE.search(text)
+    if named and named[1].strip() != "geister":
+        raise BadFile(f"a record of {named[1][:100]}, which is not Geister")
+    return read_record(text)
 
 
 def read_log(text: str) -> Course:

@@ -13,26 +13,36 @@ from __future__ import annotations
 import gzip
 import json
 import lzma
+import re
 import zlib
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from nebel.core.errors import BadFile
 from nebel.core.game import BaseGame
+from nebel.core.input import MEGABYTE, parse_json, read_bytes
 from nebel.core.output import write_bytes
 from nebel.dark_hex.forest import HEARD, NONE, PLACED, TAKEN, Forest
-from nebel.judge.verify import LETTERS, Board, Unproven, guarantee
+from nebel.judge.verify import LETTERS, PATIENCE, Board, Unproven, guarantee
+from nebel.policy.io import POLICIES, read_header
 
 KIND = "nebel certificate"
 PLAYERS = ("black", "white")
 
-PACKED: dict[str, tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]] = {
-    ".gz": (lambda text: gzip.compress(text, mtime=0), gzip.decompress),
-    ".xz": (lzma.compress, lzma.decompress),
+PACKED: dict[str, tuple[Callable[[bytes], bytes], Callable[[Path], IO[bytes]]]] = {
+    ".gz": (lambda text: gzip.compress(text, mtime=0), gzip.GzipFile),
+    ".xz": (lzma.compress, lzma.LZMAFile),
 }
-"""By the end of a file's name: how it is packed, and unpacked."""
+"""By the end of a file's name: how it is packed, and opened to be unpacked."""
+MOST_BYTES, AT_LEAST, RATIO = 128 * MEGABYTE, 4 * MEGABYTE, 100
+"""Of an unpacked certificate: the most, and what may be unpacked of a file, as a multiple of its size (or at least so much)."""
+MOST_VALUES = 1_000_000
+"""That the JSON of a certificate may hold."""
+MOST_DIGITS = 1000
+"""Of the numerator and the denominator of a fraction."""
+FRACTION = re.compile(rf"-?[0-9]{{1,{MOST_DIGITS}}}(/[0-9]{{1,{MOST_DIGITS}}})?|-?[0-9]{{0,{MOST_DIGITS}}}\.[0-9]{{1,{MOST_DIGITS}}}")
 
 Mixture = list[tuple[Fraction, str]]
 
@@ -100,11 +110,20 @@ def holds_certificate(path: Path) -> bool:
 
 def read_certificate(path: Path) -> Certificate:
     """What a file claims; nothing of it is checked yet but its form."""
+    if not path.is_file():
+        raise BadFile(f"no file {path}")
     try:
-        raw = path.read_bytes()
-        data = json.loads(PACKED[path.suffix][1](raw) if path.suffix in PACKED else raw)
-    except FileNotFoundError as error:
-        raise BadFile(f"no file {path}") from error
+        if path.suffix in PACKED:
+            raw = read_bytes(path, min(MOST_BYTES, max(AT_LEAST, RATIO * path.stat().st_size)), PACKED[path.suffix][1])
+        else:
+            raw = read_bytes(path, MOST_BYTES)
+        if sum(raw.count(sign) for sign in (b"[", b"{", b",")) > MOST_VALUES:
+            raise ValueError(f"it holds more than {MOST_VALUES:,} values")
+        data = parse_json(raw)
+    except BadFile:
+        raise
+    except UnicodeDecodeError as error:
+        raise BadFile(f"{path} is not a certificate: {_what(path)}") from error
     except (OSError, ValueError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise BadFile(f"{path} is not a certificate: {error}") from error
     if not isinstance(data, dict) or data.get("kind") != KIND or data.get("format") != 1:
@@ -116,20 +135,46 @@ def read_certificate(path: Path) -> Certificate:
         if board.leak not in ("silent", "noisy", "flash"):
             raise ValueError(f"leak is {board.leak!r}, not silent, noisy or flash")
         sides = [data[name] for name in PLAYERS]
-        mixtures = [[(Fraction(weight), str(text)) for weight, text in side["strategies"]] for side in sides]
-        guarantees = [Fraction(side["guarantee"]) for side in sides]
+        mixtures = [[(_fraction(weight), _tree(text)) for weight, text in side["strategies"]] for side in sides]
+        guarantees = [_fraction(side["guarantee"]) for side in sides]
     except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
         raise BadFile(f"{path} is damaged: {error if not isinstance(error, KeyError) else f'{error} is missing'}") from error
     return Certificate(board, (mixtures[0], mixtures[1]), (guarantees[0], guarantees[1]))
 
 
-def verify(path: Path) -> Certificate:
-    """The certificate with the guarantees that the checker finds; refused if one of them is less than the file claims."""
+def _what(path: Path) -> str:
+    """What a file that is not text is instead, as far as it can be told."""
+    try:
+        kind = read_header(path)["kind"]
+    except BadFile:
+        return "it is not text; a certificate is JSON, which nebel solve GAME --with double-oracle writes"
+    return f"it is a {kind}" + (f"; nebel judge {path} measures it" if kind in POLICIES else "")
+
+
+def _fraction(text: Any) -> Fraction:
+    """A number as certificates have it: text such as 2/3."""
+    written = str(text) if type(text) is int else text
+    if not isinstance(written, str) or not FRACTION.fullmatch(written):
+        raise ValueError(f"{str(text)[:40]!r} is not a fraction such as 2/3, of at most {MOST_DIGITS:,} digits above and below")
+    return Fraction(written)
+
+
+def _tree(text: Any) -> str:
+    if not isinstance(text, str):
+        raise ValueError(f"{str(text)[:40]!r} is not a strategy")
+    return text
+
+
+def verify(path: Path, patience: int = PATIENCE) -> Certificate:
+    """The certificate with the guarantees that the checker finds; refused if one of them is less than the file claims.
+
+    `patience` is the number of steps that the checker may take for each player.
+    """
     claimed = read_certificate(path)
     found = []
     for player, name in enumerate(PLAYERS):
         try:
-            found.append(guarantee(claimed.board, player, claimed.mixtures[player]))
+            found.append(guarantee(claimed.board, player, claimed.mixtures[player], patience))
         except Unproven as error:
             raise BadFile(f"{path}, {name}: {error}") from error
         if found[player] < claimed.guarantees[player]:

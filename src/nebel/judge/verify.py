@@ -18,6 +18,10 @@ from functools import cache
 from typing import Any, NamedTuple
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
+PATIENCE = 1_000_000_000
+"""Steps of a search before it gives up: some hours."""
+MOST_BITS = 10_000
+"""Of the common denominator of all weights."""
 BLACK, WHITE = 0, 1
 
 
@@ -58,24 +62,41 @@ class World(NamedTuple):
 WON, RESIGNED = "won", "resigned"
 
 
-def guarantee(board: Board, player: int, strategies: list[tuple[Fraction, str]]) -> Fraction:
-    """The probability with which the mixture wins at least, whatever the opponent does."""
-    weights = [weight for weight, _ in strategies]
-    if any(weight < 0 for weight in weights) or sum(weights) != 1:
-        raise Unproven(f"the weights sum to {sum(weights)}, not to 1, or one of them is negative")
-    unit = math.lcm(*(weight.denominator for weight in weights))
-    return 1 - Fraction(_Opponent(board, player, unit, strategies).most(), 2 * unit)
+def guarantee(board: Board, player: int, strategies: list[tuple[Fraction, str]], patience: int = PATIENCE) -> Fraction:
+    """The probability with which the mixture wins at least, whatever the opponent does; `patience` limits the steps of the search."""
+    unit = 1
+    for weight, _ in strategies:
+        unit = math.lcm(unit, weight.denominator)
+        if unit.bit_length() > MOST_BITS:
+            raise Unproven(f"the weights have a common denominator of more than {MOST_BITS:,} bits")
+    shares = [weight.numerator * (unit // weight.denominator) for weight, _ in strategies]
+    if any(share < 0 for share in shares) or sum(shares) != unit:
+        raise Unproven(f"the weights sum to {_shown(Fraction(sum(shares), unit))}, not to 1, or one of them is negative")
+    texts = [text for _, text in strategies]
+    try:
+        most = _Opponent(board, player, patience, list(zip(shares, texts, strict=True))).most()
+    except RecursionError as error:
+        raise Unproven("a strategy goes deeper than any game") from error
+    return 1 - Fraction(most, 2 * unit)
+
+
+def _shown(x: Fraction) -> str:
+    """A number for people: exactly, or as a decimal where that would be long."""
+    if max(abs(x.numerator), x.denominator) < 10**30:
+        return str(x)
+    return f"about {float(x):.6g}" if abs(x) < 10**30 else "a number of more than 30 digits"
 
 
 class _Opponent:
     """Looks for the best answer to a mixture."""
 
-    def __init__(self, board: Board, player: int, unit: int, strategies: list[tuple[Fraction, str]]) -> None:
+    def __init__(self, board: Board, player: int, patience: int, strategies: list[tuple[int, str]]) -> None:
         self.board, self.player, self.me = board, player, 1 - player
         self.full = (1 << board.cells) - 1
         self.quiet = board.leak == "silent" and not board.abrupt
         self.nodes = 0
-        self.start = [World(self.read(text), turned, int(weight * unit)) for weight, text in strategies for turned in (False, True)]
+        self.patience = self.left = patience
+        self.start = [World(self.read(text), turned, weight) for weight, text in strategies for turned in (False, True)]
         self.known: dict[Any, int] = {}
         self.beatable: dict[tuple[int, int], bool] = {}
         self.joins = cache(self._joins)
@@ -110,10 +131,7 @@ class _Opponent:
             at += 1
             return made
 
-        try:
-            root = node(0, 0)
-        except RecursionError as error:
-            raise Unproven("a strategy goes deeper than any game") from error
+        root = node(0, 0)
         if at != len(text):
             raise Unproven(f"a strategy goes on after its end, at place {at}")
         return root
@@ -169,6 +187,7 @@ class _Opponent:
         held = self.beatable.get((own, node.name))
         if held is not None:
             return held
+        self.step()
         free = [cell for cell in range(self.board.cells) if not (own | node.own) >> cell & 1]
         found = any(self.joins(self.me, own | 1 << cell) for cell in free)
         turns: list[tuple[int, Node | str]] = []
@@ -197,9 +216,16 @@ class _Opponent:
                 won += world.weight
         return won + self.best(0, 0, worlds)
 
+    def step(self) -> None:
+        """Count a step of the search, or give up."""
+        self.left -= 1
+        if self.left < 0:
+            raise Unproven(f"the search for the best answer takes more than {self.patience:,} steps")
+
     def best(self, own: int, tried: int, worlds: list[World]) -> int:
         name = (own, tried, frozenset((world.node.name, world.turned) for world in worlds))
         if name not in self.known:
+            self.step()
             self.known[name] = self._best(own, tried, worlds)
         return self.known[name]
 

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, Protocol
 from nebel.core.errors import BadSetting, TooLarge
 from nebel.core.game import Game
 from nebel.core.recall import PERFECT
-from nebel.core.registry import load
 from nebel.core.settings import Settings
 from nebel.core.state import resolve_recall
 from nebel.core.tree import grow
@@ -138,7 +137,7 @@ def learn(
 
 def _learn(entry: Entry, signals: Signals, workers: str, progress: Callable[[News], None], checkpoint_every: float) -> Learned:
     job = entry.asked.job
-    game = in_rules(load(job.game))
+    game = in_rules(entry.game("learn"))
     recall = resolve_recall(game, job.recall)
     if recall == PERFECT and recall not in game.encodings:
         recall = next(iter(game.encodings), recall)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from nebel.core.errors import BadFile, BadSetting
 from nebel.core.game import BaseGame, Game
-from nebel.core.registry import GAMES, load
+from nebel.core.registry import GAMES, load, load_named
 from nebel.core.rng import uniform
 from nebel.core.rule import rule
 from nebel.core.state import State
@@ -186,8 +186,15 @@ def read_all(texts: list[str]) -> list[Agent]:
     return agents
 
 
-def game_of(agents: list[Agent]) -> str:
-    """The one game that the agents were made for."""
+def load_game(named: str | None, agents: list[Agent]) -> BaseGame:
+    """Return the game that the user names, else the one game that the agents were made for."""
+    if named:
+        return load(named)
+    game = _game_of(agents)
+    return load_named(game, next(agent.name for agent in agents if agent.game == game))
+
+
+def _game_of(agents: list[Agent]) -> str:
     made_for = {agent.game: agent.name for agent in agents if agent.game is not None}
     if not made_for:
         raise BadSetting(f"{' and '.join(sorted({agent.name for agent in agents}))} fit any game; say which with --game")

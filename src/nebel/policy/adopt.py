@@ -7,7 +7,7 @@ from dataclasses import replace
 from nebel.core.errors import BadFile, BadSetting
 from nebel.core.game import BaseGame, Game
 from nebel.core.kin import borrow, resemble, same
-from nebel.core.registry import load
+from nebel.core.registry import is_file_name, load_named
 from nebel.policy.table import TablePolicy
 
 
@@ -21,7 +21,9 @@ def adopt(game: BaseGame, policy: TablePolicy, by_likeness: bool = False) -> tup
     if policy.game == game.string or (policy.fingerprint == game.fingerprint and family != game.name):
         policy.check_game(game)
         return game, policy
-    other = load(policy.game)
+    if is_file_name(family) and family != game.name:  # neither these rules nor a family that they belong to
+        raise BadFile(f"this policy was made for {policy.game}, not for {game.string}")
+    other = load_named(policy.game, "this policy")
     policy.check_game(other)
     if same(game, other):
         return game, policy

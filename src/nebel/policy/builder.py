@@ -19,7 +19,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nebel.core.errors import BadFile, BadSetting, Problem, TooLarge
+from nebel.core.game import BaseGame
+from nebel.core.input import MEGABYTE, parse_json, read_text
+from nebel.core.registry import load_named
 from nebel.core.rng import generator, uniform
+from nebel.policy.ahead import Ahead
 from nebel.policy.hex_table import BOARD, Path_, table_policy
 from nebel.policy.states import START, BadAnswer, Seen, Shares, States
 from nebel.policy.strategy import MOST_STATES
@@ -27,6 +31,8 @@ from nebel.policy.syntax import MAIN, PLAYERS, Mixture, Move, Name, Node, Open, 
 from nebel.policy.table import TablePolicy
 
 FORMAT = 1
+MOST_BYTES = 50 * MEGABYTE
+"""Of a strategy in the making."""
 ROAM, OPEN = "!", "?"
 LONGEST = 8
 """Moves that a part of a written strategy may have before it gets a line of its own."""
@@ -49,7 +55,7 @@ class Builder:
     Answers to states that the strategy no longer comes to are kept, but count only when it comes there again.
     """
 
-    def __init__(self, game: str, player: int, recall: str = BOARD, isomorphic: bool = False) -> None:
+    def __init__(self, game: str | BaseGame, player: int, recall: str = BOARD, isomorphic: bool = False) -> None:
         self.states = States(game, player, recall)
         self.isomorphic = isomorphic
         self._steps: list[Step] = []
@@ -267,7 +273,8 @@ class Builder:
         if facts.get("format") != FORMAT:
             raise BadFile(f"format {facts.get('format')}; this version of nebel reads format {FORMAT}")
         try:
-            made = cls(facts["game"], PLAYERS[facts["player"]], facts["recall"], bool(facts["isomorphic"]))
+            game = load_named(str(facts["game"]), "the strategy in the making", "GAME {}")
+            made = cls(game, PLAYERS[facts["player"]], facts["recall"], bool(facts["isomorphic"]))
             for written in facts["steps"]:
                 states = [(made.states.read(name), text) for name, text in written.items()]
                 signs = (ROAM, OPEN)
@@ -289,13 +296,15 @@ class Builder:
     @classmethod
     def load(cls, path: Path) -> Builder:
         try:
-            return cls.from_json(json.loads(path.read_text(encoding="utf-8")))
-        except FileNotFoundError as error:
-            raise BadFile(f"no file {path}") from error
-        except Problem as problem:
-            raise BadFile(f"{path}: {problem}") from problem
+            facts = parse_json(read_text(path, MOST_BYTES, "a strategy in the making"))
+        except BadFile:
+            raise
         except ValueError as error:
             raise BadFile(f"{path} is not JSON ({error})") from error
+        try:
+            return cls.from_json(facts)
+        except Problem as problem:
+            raise BadFile(f"{path}: {problem}") from problem
 
 
 class _Writer:
@@ -305,6 +314,7 @@ class _Writer:
         self.builder, self.states, self.most = builder, builder.states, most
         self.open = set(builder.open_states())
         self.special = {state for state, answer in builder.answered().items() if answer != ROAM} | self.open
+        self.ahead = Ahead(self.special)
         self.sign = cache(self._sign)
         self.size = cache(self._size)
         self.uses = self._count()
@@ -322,14 +332,9 @@ class _Writer:
 
     def _sign(self, state: Seen) -> Node | None:
         """`?` where it is open; `!` if that says it all: roaming, and not on the way to a board that is answered or open."""
-
-        def ahead(other: Seen) -> bool:
-            stones = state.own & ~other.own | state.met & ~other.met
-            return not stones and other.path[: len(state.path)] == state.path
-
         if state in self.open:
             return Open()
-        return None if state in self.special or any(map(ahead, self.special)) else Random()
+        return None if self.ahead(state) else Random()
 
     def moves(self, state: Seen) -> Iterator[tuple[int, Fraction, dict[bool, Seen]]]:
         for cell, share in (self.builder.plays(state) or {}).items():

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nebel.core.errors import BadFile
+from nebel.core.input import read_start
 from nebel.core.output import replacing
 from nebel.policy.net import Layer, NetPolicy, check_layers
 from nebel.policy.nets import NetsPolicy
 from nebel.policy.table import MadePolicy, Policy, Shares, TablePolicy, Uniform
+from nebel.policy.validate import check_header, check_layers, check_names, check_odds, check_shares
 
 FORMAT = 1
 SHIPPED = Path(__file__).parent.parent / "strategies"
 """Policies and strategies that come with the library."""
 POLICIES = ("policy", "network", "networks")
 """Kinds of files that are policies."""
+MOST_HEADER = 4_000_000
+"""Bytes of a policy's header."""
 Arrays = dict[str, NDArray[Any]]
+T = TypeVar("T")
 
 
 def write_arrays(path: Path, arrays: Arrays, header: dict[str, Any]) -> None:
@@ -41,41 +47,80 @@ def write_arrays(path: Path, arrays: Arrays, header: dict[str, Any]) -> None:
 
 
 def read_arrays(path: Path, *kinds: str) -> tuple[Arrays, dict[str, Any]]:
-    """Arrays and header of a file that `write_arrays` wrote, every byte checked."""
+    """Return the arrays and the header of a file that `write_arrays` wrote, every byte checked; raises `BadFile` if that is not so.
+
+    Whether they make sense is for the caller to see: anybody can write a file with a checksum.
+    """
+    with _opened(path) as (file, header):
+        _check_kind(path, header, kinds)
+        claimed = header.pop("checksum", None)
+        try:
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+        except MemoryError as error:
+            raise BadFile(f"{path} does not fit into memory") from error
+        if claimed != _checksum(arrays, header):
+            raise BadFile(f"{path} was changed after it was written: its checksum does not fit")
+    return arrays, header
+
+
+def read_header(path: Path) -> dict[str, Any]:
+    """Return what a file says of itself, without a look at the rest of it; of a policy, all that every policy says is there."""
+    _limit_header(path)
+    with _opened(path) as (_, header):
+        if header.get("kind") in POLICIES:
+            _in_file(path, check_header, header)
+        return header
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """A file of arrays and its header; whatever is wrong with it becomes one `BadFile`."""
     from safetensors import SafetensorError, safe_open
 
     if not path.is_file():
         raise BadFile(f"no file {path}")
     try:
         with safe_open(path, framework="np") as file:
-            metadata = file.metadata() or {}
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
-    except (SafetensorError, OSError, ValueError, KeyError) as error:
+            header = _header_in((file.metadata() or {}).get("nebel"))
+            if header is None:
+                raise BadFile(f"{path} is not a nebel file: its header is missing")
+            if header.get("format") != FORMAT:
+                raise BadFile(f"{path} has format {str(header.get('format'))[:20]}, this version of nebel reads format {FORMAT}")
+            yield file, header
+    except BadFile:
+        raise
+    except (SafetensorError, OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise BadFile(f"{path} is damaged or not a nebel file ({error}); write it again") from error
+
+
+def _header_in(text: str | None) -> dict[str, Any] | None:
+    """Return the header that a text in JSON holds, or None if that is none."""
     try:
-        header = json.loads(metadata["nebel"])
-        claimed = header.pop("checksum")
-    except (KeyError, ValueError, AttributeError) as error:
-        raise BadFile(f"{path} is not a nebel file: its header is missing") from error
-    if header.get("format") != FORMAT:
-        raise BadFile(f"{path} has format {header.get('format')}, this version of nebel reads format {FORMAT}")
-    if claimed != _checksum(arrays, header):
-        raise BadFile(f"{path} was changed after it was written: its checksum does not fit")
-    if header.get("kind") not in kinds:
-        raise BadFile(f"{path} is a {header.get('kind')}, not a {' or a '.join(kinds)}")
-    return arrays, header
+        header = json.loads(text or "")
+    except (ValueError, RecursionError):
+        return None
+    return header if isinstance(header, dict) else None
 
 
-def read_header(path: Path) -> dict[str, Any]:
-    """What a file says of itself, without a look at the rest of it."""
-    from safetensors import SafetensorError, safe_open
+def _check_kind(path: Path, header: dict[str, Any], kinds: Sequence[str]) -> None:
+    kind = header.get("kind")
+    if kind not in kinds:
+        raise BadFile(f"{path} is a {str(kind)[:20]}, not a {' or a '.join(kinds)}")
 
+
+def _limit_header(path: Path) -> None:
+    """Refuse a policy whose header alone would fill the memory: its length is in the first 8 bytes."""
+    length = int.from_bytes(read_start(path, 8), "little")
+    if length > MOST_HEADER:
+        raise BadFile(f"{path} is not a policy: its header is said to have {length:,} bytes, and at most {MOST_HEADER:,} are read")
+
+
+def _in_file(path: Path, check: Callable[..., T], *given: Any) -> T:
+    """Let a refusal name the file."""
     try:
-        with safe_open(path, framework="np") as file:
-            header: dict[str, Any] = json.loads((file.metadata() or {})["nebel"])
-    except (SafetensorError, OSError, ValueError, KeyError) as error:
-        raise BadFile(f"{path} is damaged or not a nebel file ({error}); write it again") from error
-    return header
+        return check(*given)
+    except BadFile as error:
+        raise BadFile(f"{path} has a checksum that fits, but is not a policy: {error}") from error
 
 
 def holds_policy(path: Path) -> bool:
@@ -120,15 +165,30 @@ def _layer_arrays(layers: Sequence[Layer]) -> Arrays:
 
 
 def load_policy(path: str | Path) -> TablePolicy | NetPolicy | NetsPolicy:
-    """A table, a network or many."""
-    arrays, header = read_arrays(Path(path), *POLICIES)
+    """Return the policy of a file: a table, a network or many. Raises `BadFile` if the file is not one, or does not make sense."""
+    path = Path(path)
+    _limit_header(path)
+    arrays, header = read_arrays(path, *POLICIES)
+    return _in_file(path, _policy_of, arrays, header)
+
+
+def _policy_of(arrays: Arrays, header: dict[str, Any]) -> TablePolicy | NetPolicy | NetsPolicy:
+    check_header(header)
+    check_names(arrays, header)
     made = header["game"], header["fingerprint"], header["recall"]
     if header["kind"] == "network":
-        return NetPolicy(*made, _layers_of(arrays, header, ""), header["facts"])
+        layers = _layers_of(arrays, header, "")
+        check_layers(layers)
+        return NetPolicy(*made, layers, header["facts"])
     if header["kind"] == "networks":
-        layers = _layers_of(arrays, header, "0"), _layers_of(arrays, header, "1")
-        return NetsPolicy(*made, layers, (arrays["odds0"], arrays["odds1"]), header["facts"])
+        both = _layers_of(arrays, header, "0"), _layers_of(arrays, header, "1")
+        for p in range(2):
+            check_odds(arrays[f"odds{p}"], p)
+            check_layers(both[p], len(arrays[f"odds{p}"]))
+        return NetsPolicy(*made, both, (arrays["odds0"], arrays["odds1"]), header["facts"])
     shares = [Shares(*(arrays[f"{name}{p}"] for name in Shares._fields)) for p in range(2)]
+    for p in range(2):
+        check_shares(shares[p], p)
     return TablePolicy(*made, (shares[0], shares[1]), header["missing"], header["facts"])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -19,6 +20,8 @@ from nebel.policy.table import MadePolicy, OnTree
 Floats = NDArray[np.float32]
 Reals = NDArray[np.float64]
 ZERO = np.float32(0.0)
+BENDS = ("relu", "tanh", "")
+"""How the sums of a layer may be bent; "": not at all."""
 
 
 @kernel
@@ -71,8 +74,7 @@ class NetPolicy(MadePolicy):
 
     def check_game(self, game: BaseGame) -> None:
         super().check_game(game)
-        if isinstance(game, Game) and self.recall not in game.encodings:
-            raise BadFile(f"this network goes by what {self.game} puts into numbers, and {game.string} does not; play {self.game}")
+        check_encoding(self.game, self.recall, self.layers, game)
         check_layers(self.layers)
 
     def logits(self, rows: Floats) -> Floats:
@@ -114,6 +116,20 @@ def check_layers(layers: tuple[Layer, ...]) -> None:
     for number, layer in enumerate(layers):
         if not (np.isfinite(layer.weights).all() and np.isfinite(layer.biases).all()):
             raise BadPolicy(f"layer {number} of the network has weights that are not finite; learn it again, or take an older checkpoint")
+
+
+def check_encoding(made_for: str, recall: str, layers: Sequence[Layer], game: BaseGame) -> None:
+    """Refuse a game whose encoding or moves are not those of a network."""
+    if not isinstance(game, Game):
+        return
+    if recall not in game.encodings:
+        raise BadFile(f"this network goes by what {made_for} puts into numbers, and {game.string} does not; play {made_for}")
+    if not layers:
+        return
+    taken, made = layers[0].weights.shape[-2], layers[-1].weights.shape[-1] // layers[-1].pool
+    if (taken, made) != (game.encodings[recall].size, game.actions):
+        wants = f"{game.encodings[recall].size:,} numbers and {game.actions:,} moves"
+        raise BadFile(f"this network takes {taken:,} numbers and rates {made:,} moves, and {game.string} has {wants}")
 
 
 def encoding_of(game: BaseGame, recall: str) -> Encoding:

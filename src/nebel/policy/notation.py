@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple, NoReturn
 
+from nebel.policy.limits import MOST_DEPTH, MOST_LEVELS, TOO_DEEP, Size, check_depth, size_of
 from nebel.policy.syntax import (
     MAIN,
     PLAYERS,
@@ -33,6 +34,12 @@ from nebel.policy.syntax import (
 )
 
 HEADER = ("rows", "cols", "player", "version")
+MOST_DIGITS, LONGEST_WORD, MOST_CELLS = 20, 100, 62
+"""Digits of a number, characters of a name or cell, and cells of a board."""
+LISTED = 20
+"""Definitions that an error names."""
+MOST_BITS = 2_000
+"""Of the common denominator of the probabilities in one pair of braces."""
 
 
 class _Token(NamedTuple):
@@ -57,6 +64,10 @@ def _tokens(text: str) -> Iterator[_Token]:
         elif kind == "bad":
             signs = "( ) { } , : | ! ? ~"
             raise BadStrategy(f"{match[0]!r} has no meaning here; moves are cells such as b2, and the signs are {signs}", at)
+        elif kind == "number" and len(match[0]) > MOST_DIGITS + 1:
+            raise BadStrategy(f"{match[0][:12]}... is too long for a number: it has at most {MOST_DIGITS} digits", at)
+        elif kind == "word" and len(match[0]) > LONGEST_WORD:
+            raise BadStrategy(f"{match[0][:12]}... is too long: names have at most {LONGEST_WORD} characters", at)
         elif kind != "space":
             yield _Token(match[0].replace("¬", "~") if kind == "sign" else kind, match[0], at)
     yield _Token("end", "", Place(line, len(text) - begins + 1))
@@ -65,7 +76,7 @@ def _tokens(text: str) -> Iterator[_Token]:
 class _Parser:
     def __init__(self, text: str) -> None:
         self.tokens = list(_tokens(text))
-        self.next = 0
+        self.next = self.depth = 0
 
     @property
     def token(self) -> _Token:
@@ -89,6 +100,7 @@ class _Parser:
     def close(self, sign: str, opened: _Token) -> None:
         if self.token.kind != sign:
             self.fail(f"'{sign}' is missing before {self.found()}, to close the '{opened.text}' of {opened.at}")
+        self.depth -= 1
         self.take()
 
     def begins_definition(self) -> bool:
@@ -119,8 +131,15 @@ class _Parser:
             node = Try(node, self.group(), at=sign.at)
         return node
 
+    def open(self) -> _Token:
+        """Take what opens a group; `close` is for its end."""
+        self.depth += 1
+        if self.depth > MOST_DEPTH:
+            self.fail(f"{TOO_DEEP}: at most {MOST_DEPTH} within each other; give some of them a name")
+        return self.take()
+
     def group(self) -> Node:
-        opened = self.take()
+        opened = self.open()
         node = self.sequence()
         self.close(")", opened)
         return node
@@ -147,9 +166,10 @@ class _Parser:
         raise BadStrategy(f"a move, a name, '(', '{{', '!' or '?' is missing before {self.found()}", token.at)
 
     def braces(self) -> Node:
-        opened = self.take()
-        options, odds = [], []
-        sign = ""
+        opened = self.open()
+        options: list[Node] = []
+        odds: list[Fraction] = []
+        total, sign = Fraction(0), ""
         while True:
             at = self.token.at
             items = self.run()
@@ -157,6 +177,9 @@ class _Parser:
             if self.token.kind == ":":
                 self.take()
                 odds.append(self.probability())
+                total += odds[-1]
+                if total.denominator.bit_length() > MOST_BITS:
+                    self.fail("the probabilities have no common denominator of reasonable length; take simpler ones", opened.at)
             if self.token.kind not in (",", "|"):
                 break
             if sign and self.token.kind != sign:
@@ -172,11 +195,10 @@ class _Parser:
         if len(odds) != len(options):
             given = f"{len(odds)} of {len(options)} alternatives have a probability"
             self.fail(f"{given}; give one to all, or to none for equal ones", opened.at)
-        if sum(odds) != 1:
-            rest = 1 - sum(odds[:-1])
-            hint = f"; with {number_text(Fraction(rest))} as the last one it would" if 0 < rest <= 1 else ""
-            total = number_text(Fraction(sum(odds)))
-            self.fail(f"the probabilities sum to {total}, not to 1{hint} (fractions such as 1/3 are exact)", opened.at)
+        if total != 1:
+            rest = 1 - total + odds[-1]
+            hint = f"; with {number_text(rest)} as the last one it would" if 0 < rest <= 1 else ""
+            self.fail(f"the probabilities sum to {number_text(total)}, not to 1{hint} (fractions such as 1/3 are exact)", opened.at)
         return Mixture(tuple(options), tuple(odds), at=opened.at)
 
     def probability(self) -> Fraction:
@@ -244,8 +266,8 @@ def parse(text: str) -> StrategyText:
         if key not in known:
             parser.fail(f"the header lacks '{key}:'; a file begins with lines such as rows: 4, cols: 3, player: white")
     for key in ("rows", "cols"):
-        if not known[key].text.isdecimal() or int(known[key].text) < 1:
-            parser.fail(f"'{key}:' wants a whole number above 0, not '{known[key].text}'", known[key].at)
+        if not known[key].text.isdecimal() or not 1 <= int(known[key].text) <= MOST_CELLS:
+            parser.fail(f"'{key}:' wants a whole number above 0 and at most {MOST_CELLS}, not '{known[key].text}'", known[key].at)
     who = known["player"]
     if who.text not in PLAYERS:
         parser.fail(f"'player:' is black or white, not '{who.text}'", who.at)
@@ -261,6 +283,8 @@ def parse(text: str) -> StrategyText:
         example = next(iter(definitions), "b2")
         parser.fail(f"there is no definition of '{MAIN}', the strategy to play; add a line such as {MAIN} = {example}")
     text_ = StrategyText(int(known["rows"].text), int(known["cols"].text), PLAYERS[who.text], definitions)
+    for definition in definitions.values():
+        check_depth(definition)
     _check_cells(text_)
     _check_names(definitions)
     return text_
@@ -276,8 +300,8 @@ def _check_cells(text: StrategyText) -> None:
 
 
 def _check_names(definitions: dict[str, Node]) -> None:
-    """Every name is defined, and no definition comes back to itself (a strategy would never end)."""
-    done: set[str] = set()
+    """Every name is defined, no definition comes back to itself (a strategy would never end), and none is too large to be followed."""
+    sizes: dict[str, Size] = {}
 
     def visit(name: str, path: tuple[str, ...]) -> None:
         for node in nodes(definitions[name]):
@@ -285,14 +309,16 @@ def _check_names(definitions: dict[str, Node]) -> None:
                 continue
             if node.name not in definitions:
                 near = difflib.get_close_matches(node.name, definitions, 1)
-                hint = f"did you mean {near[0]}?" if near else f"defined are {', '.join(definitions)}"
+                hint = f"did you mean {near[0]}?" if near else f"defined are {', '.join([*definitions][:LISTED])}"
                 raise BadStrategy(f"'{node.name}' is not defined; {hint}", node.at)
             if node.name in (*path, name):
                 raise BadStrategy(f"'{node.name}' is defined by itself ({' -> '.join((*path, name, node.name))})", node.at)
-            if node.name not in done:
+            if node.name not in sizes:
+                if len(path) > MOST_LEVELS:
+                    raise BadStrategy(f"{TOO_DEEP}, through names: at most {MOST_LEVELS} within each other", node.at)
                 visit(node.name, (*path, name))
-        done.add(name)
+        sizes[name] = size_of(definitions[name], sizes)
 
     for name in definitions:
-        if name not in done:
+        if name not in sizes:
             visit(name, ())

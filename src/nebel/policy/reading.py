@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from nebel.core.recall import PERFECT
+from nebel.policy.ahead import Ahead
 from nebel.policy.builder import ROAM, Step
 from nebel.policy.states import Seen, Shares, States
 from nebel.policy.strategy import MOST_STATES, Gap, Walked, walk
@@ -33,7 +34,7 @@ def _with_roaming(states: States, said: dict[Seen, Shares], walked: Walked, most
     """`!` is written out on the way to boards that have an answer of their own: an answer holds however the player comes there."""
     found: Step = dict(said)
     ordered = states.recall == PERFECT
-    explicit = [*said, *(_seen(gap, ordered) for gap in walked.gaps)]
+    ahead = Ahead([*said, *(_seen(gap, ordered) for gap in walked.gaps)])
     todo = [Seen(own, met, path if ordered else ()) for own, met, path in walked.roams]
     done: set[Seen] = set()
     while todo:
@@ -46,7 +47,7 @@ def _with_roaming(states: States, said: dict[Seen, Shares], walked: Walked, most
         if state in said:
             if said[state] != even:
                 raise _disputed(states, state)
-        elif not any(_ahead(state, other) for other in explicit):
+        elif not ahead(state):
             found[state] = ROAM
             continue
         if len(found) > most:
@@ -58,10 +59,6 @@ def _with_roaming(states: States, said: dict[Seen, Shares], walked: Walked, most
 
 def _seen(gap: Gap, ordered: bool) -> Seen:
     return Seen(gap.own, gap.met, gap.path if ordered else ())
-
-
-def _ahead(state: Seen, other: Seen) -> bool:
-    return not (state.own & ~other.own | state.met & ~other.met) and other.path[: len(state.path)] == state.path
 
 
 def _disputed(states: States, state: Seen) -> BadStrategy:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from nebel.core.errors import BadSetting, Problem
-from nebel.core.game import Game
+from nebel.core.game import BaseGame, Game
 from nebel.core.recall import PERFECT
 from nebel.core.registry import load
 from nebel.policy.hex_table import BOARD, Path_, board_key, memory_key, position
@@ -39,8 +39,8 @@ class States:
     `recall`: "board" (own and discovered stones) or "perfect" (also the order of moves).
     """
 
-    def __init__(self, game: str, player: int, recall: str = BOARD) -> None:
-        loaded = load(game)
+    def __init__(self, game: str | BaseGame, player: int, recall: str = BOARD) -> None:
+        loaded = load(game) if isinstance(game, str) else game
         if not isinstance(loaded, Game) or loaded.name != "dark_hex":
             raise BadSetting(f"{loaded.string} is not Dark Hex; take for example dark_hex:4x3")
         if loaded.options["leak"] != "silent":

@@ -9,31 +9,31 @@ moves, so after a mixture there are several such lists, each with its probabilit
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from nebel.core.errors import BadFile, TooLarge
 from nebel.core.game import Game
+from nebel.core.input import MEGABYTE, read_text
 from nebel.core.recall import PERFECT
 from nebel.core.registry import load
 from nebel.policy.hex_table import BOARD, Path_, board_key, memory_key, position, table_policy
 from nebel.policy.io import SHIPPED
+from nebel.policy.limits import TOO_DEEP
 from nebel.policy.notation import parse
-from nebel.policy.syntax import MAIN, BadStrategy, Either, Mixture, Move, Name, Node, Open, Random, Sequence, StrategyText, Try, Turned
+from nebel.policy.program import NONE, ONE, Program, Rest, Trimmer
+from nebel.policy.syntax import BadStrategy, StrategyText
 from nebel.policy.table import TablePolicy
 from nebel.policy.terrain import Terrain
 
 MOST_STATES = 2_000_000
-ONE = Fraction(1)
-
-Rest = tuple[int, Any] | None
-"""The next instruction (a guard: the answer's complement, below 0), and the rest."""
-
-
+SURELY = 10
+"""An estimate of information states this many times above the limit is taken for granted."""
+MOST_BYTES = MEGABYTE
+"""Of a strategy file."""
 class Answer(NamedTuple):
     """What is played in one information state: by cell. `reach`: the player's own part in the probability of getting here."""
 
@@ -49,148 +49,6 @@ class Gap(NamedTuple):
     met: int
     path: Path_
     reason: str
-
-
-class Program:
-    """A strategy as numbered instructions: a node, and whether the board is turned."""
-
-    def __init__(self, text: StrategyText) -> None:
-        self.text = text
-        self.code: list[tuple[Node, bool]] = []
-        self._numbers: dict[tuple[int, bool], int] = {}
-        self._equal: dict[tuple[Node, bool], int] = {}
-        self._plain: dict[int, Node] = {}
-        self.main = self.number(text.definitions[MAIN], False)
-        self.cells = text.rows * text.cols
-
-    def number(self, node: Node, turned: bool) -> int:
-        """Nodes that mean the same have the same number."""
-        key = (id(node), turned)
-        if key not in self._numbers:
-            meant = (node, turned and not isinstance(node, Random | Open))
-            if meant not in self._equal:
-                self._equal[meant] = len(self.code)
-                self.code.append(meant)
-            self._numbers[key] = self._equal[meant]
-        return self._numbers[key]
-
-    def cell(self, move: Move, turned: bool) -> int:
-        n = (int(move.cell[1:]) - 1) * self.text.cols + ord(move.cell[0]) - ord("a")
-        return self.cells - 1 - n if turned else n
-
-    def name(self, cell: int) -> str:
-        return f"{chr(ord('a') + cell % self.text.cols)}{cell // self.text.cols + 1}"
-
-    def plain(self, node: Either) -> Node:
-        """{s | t} as {s ~ (t), t ~ (s)}."""
-        if id(node) not in self._plain:
-            tries = []
-            for i, option in enumerate(node.options):
-                others = node.options[:i] + node.options[i + 1 :]
-                otherwise = others[0] if len(others) == 1 else Either(others, at=node.at)
-                tries.append(Try(option, otherwise, at=node.at))
-            self._plain[id(node)] = Mixture(tuple(tries), at=node.at)
-        return self._plain[id(node)]
-
-    def collide(self, rest: Rest) -> Rest:
-        """What is left to play after a collision: the nearest answer around the move, else simply what comes next."""
-        ahead = rest
-        while ahead is not None:
-            first, ahead = ahead
-            if first < 0:
-                return self.settle((~first, ahead))
-        return rest
-
-    def settle(self, rest: Rest) -> Rest:
-        """The same in fewer words, so that equal continuations are found equal: no guard in front, nothing after `!` or `?`."""
-        while rest is not None and rest[0] < 0:
-            rest = rest[1]
-        return (rest[0], None) if rest is not None and isinstance(self.code[rest[0]][0], Random | Open) else rest
-
-    def roams(self, rest: Rest) -> bool:
-        """Whether `!` is all that is left."""
-        return rest is not None and rest[0] >= 0 and isinstance(self.code[rest[0]][0], Random)
-
-    def moves(self, rest: Rest, own: int, met: int) -> Iterator[tuple[Fraction, int | None, Rest]]:
-        """(probability, cell, what is left) for each next move; any cell with `!` (cell -1); no move at all (cell None)."""
-        while rest is not None:
-            first, after = rest
-            if first < 0:  # all went well up to here: the guard is not needed
-                rest = after
-                continue
-            node, turned = self.code[first]
-            match node:
-                case Random():
-                    yield ONE, -1, (~first, (first, None))  # after a collision or not: at random again
-                    return
-                case Open():
-                    rest = None
-                case Move():
-                    cell = self.cell(node, turned)
-                    if own >> cell & 1:
-                        rest = after
-                    elif met >> cell & 1:
-                        rest = self.collide(after)
-                    else:
-                        yield ONE, cell, after
-                        return
-                case Name(name):
-                    rest = (self.number(self.text.definitions[name], turned), after)
-                case Turned(body):
-                    rest = (self.number(body, not turned), after)
-                case Sequence(items):
-                    rest = after
-                    for item in reversed(items):
-                        rest = (self.number(item, turned), rest)
-                case Try(body, otherwise):
-                    rest = (self.number(body, turned), (~self.number(otherwise, turned), after))
-                case Either():
-                    rest = (self.number(self.plain(node), turned), after)
-                case Mixture(options, odds):
-                    for i, option in enumerate(options):
-                        share = Fraction(1, len(options)) if odds is None else odds[i]
-                        if share:
-                            for p, cell_, left in self.moves((self.number(option, turned), after), own, met):
-                                yield share * p, cell_, left
-                    return
-        yield ONE, None, None
-
-
-class _Trimmer:
-    """Drops what will never be played, so that equal continuations are found equal, whatever they are a part of."""
-
-    def __init__(self, program: Program, terrain: Terrain) -> None:
-        self.program, self.terrain = program, terrain
-        self.known: dict[tuple[Rest, int, int], bool] = {}
-
-    def trim(self, rest: Rest, own: int, met: int) -> Rest:
-        """The shortest beginning that needs nothing after it."""
-        items: list[int] = []
-        ahead = rest
-        while ahead is not None and ahead[1] is not None:
-            items.append(ahead[0])
-            ahead = ahead[1]
-            front: Rest = None
-            for item in reversed(items):
-                front = (item, front)
-            if self.ends(front, own, met):
-                return front
-        return rest
-
-    def ends(self, rest: Rest, own: int, met: int) -> bool:
-        """Whether this plays every game to its end, with an answer of its own to each collision."""
-        if (rest, own, met) not in self.known:
-            self.known[rest, own, met] = all(self._ends(cell, left, own, met) for _, cell, left in self.program.moves(rest, own, met))
-        return self.known[rest, own, met]
-
-    def _ends(self, cell: int | None, left: Rest, own: int, met: int) -> bool:
-        if cell is None or cell < 0:
-            return cell is not None
-        for hit, mine, theirs in self.terrain.after(own, met, cell):
-            then = self.program.collide(left) if hit else self.program.settle(left)
-            if (hit and then is left) or not self.ends(self.trim(then, mine, theirs), mine, theirs):
-                return False
-        return True
 
 
 class _Place(NamedTuple):
@@ -283,10 +141,22 @@ class Walked(NamedTuple):
 def walk(text: StrategyText, ordered: bool, roaming: bool = True, most: int = MOST_STATES) -> Walked:
     """Every information state that the strategy can come to, or only those outside of `!`.
 
-    Stones only grow, so states are met in the order of their number.
+    Raises `TooLarge` if there are more than `most`, and `BadStrategy` if they take too many steps to find.
     """
+    try:
+        return _walk(text, ordered, roaming, most)
+    except RecursionError:
+        raise BadStrategy(TOO_DEEP) from None
+
+
+def _too_large(most: int) -> TooLarge:
+    return TooLarge(f"the strategy comes to more than {most:,} information states; use '!' later, or a smaller board")
+
+
+def _walk(text: StrategyText, ordered: bool, roaming: bool, most: int) -> Walked:
+    """Stones only grow, so states are met in the order of their number."""
     program, terrain = Program(text), Terrain(text.rows, text.cols, text.player)
-    trimmer = _Trimmer(program, terrain)
+    trimmer = Trimmer(program, terrain)
     answers: dict[tuple[int, int], list[Answer]] = defaultdict(list)
     gaps: list[Gap] = []
     slips: list[Gap] = []
@@ -298,25 +168,30 @@ def walk(text: StrategyText, ordered: bool, roaming: bool = True, most: int = MO
     count = 0
     while layer:
         count += len(layer)
+        program.effort.add(len(layer))
         if count > most:
-            raise TooLarge(f"the strategy comes to more than {most:,} information states; use '!' later, or a smaller board")
+            raise _too_large(most)
         below: dict[_Place, tuple[float, Path_]] = {}
         for place, (reach, path) in layer.items():
             own, met = place.own, place.met
-            if not roaming and all(program.roams(rest) for rest, _ in place.belief):
-                roams.append((own, met, path))
-                continue
+            if all(program.roams(rest) for rest, _ in place.belief):
+                if not roaming:
+                    roams.append((own, met, path))
+                    continue
+                if terrain.ways_on(own, met) > SURELY * most:
+                    raise _too_large(most)
             free = [c for c in range(terrain.cells) if not (own | met) >> c & 1]
-            plans: dict[int, dict[Rest, Fraction]] = defaultdict(lambda: defaultdict(Fraction))
+            plans: dict[int, dict[Rest, Fraction]] = defaultdict(dict)
             for rest, weight in place.belief:
                 for p, cell, left in program.moves(rest, own, met):
                     for c in free if cell == -1 else [cell]:
-                        plans[-1 if c is None else c][left] += weight * p / (len(free) if cell == -1 else 1)
+                        plan = plans[-1 if c is None else c]
+                        plan[left] = program.effort.weigh(plan.get(left, NONE) + weight * p / (len(free) if cell == -1 else 1))
             if -1 in plans:
                 hit = bool(path) and path[-1][1]
                 gaps.append(Gap(own, met, path, "nothing answers the collision" if hit else "nothing comes next"))
                 continue
-            shares = {c: sum(plan.values(), Fraction(0)) for c, plan in sorted(plans.items())}
+            shares = {c: program.effort.weigh(sum(plan.values(), NONE)) for c, plan in sorted(plans.items())}
             answers[own, met].append(Answer(shares, reach, path))
             for cell, plan in plans.items():
                 for hit, mine, theirs in terrain.after(own, met, cell):
@@ -355,10 +230,7 @@ def read_strategy(name: str) -> Strategy:
     if not path.is_file():
         raise BadFile(f"no file {name}, and no strategy of that name comes with nebel; there are {', '.join(shipped()) or 'none'}")
     try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise BadFile(f"{name} is not text in UTF-8, as strategies are") from error
-    try:
+        text = read_text(path, MOST_BYTES, "a strategy")
         return follow(parse(text))
     except BadStrategy as error:
         raise BadStrategy(f"{name}: {error}" + (f"\n{error.at.quoted(text)}" if error.at else "")) from error

@@ -122,11 +122,12 @@ class StrategyText:
 def nodes(node: Node) -> Iterator[Node]:
     """A node and all below it."""
     yield node
-    for child in _children(node):
+    for child in children(node):
         yield from nodes(child)
 
 
-def _children(node: Node) -> tuple[Node, ...]:
+def children(node: Node) -> tuple[Node, ...]:
+    """Return the strategies that a strategy is made of."""
     if isinstance(node, Sequence):
         return node.items
     if isinstance(node, Mixture | Either):

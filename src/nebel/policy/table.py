@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nebel.core.errors import BadFile, BadPolicy, BadSetting, UnknownInformationState
-from nebel.core.game import BaseGame
+from nebel.core.game import BaseGame, Game
 from nebel.core.recall import PERFECT
 from nebel.core.sequence import uniform_strategy
 from nebel.core.state import State
-from nebel.core.tree import Side, Tree
+from nebel.core.tree import Tree
 from nebel.policy.checked import check_probabilities, check_shares, check_strategies, in_words, strange_keys, strange_row
 
 Reals = NDArray[np.float64]
@@ -112,10 +112,6 @@ class TablePolicy(MadePolicy):
     facts: dict[str, Any] = field(default_factory=dict)  # method, settings, seed, iterations: how it came to be
     borrowed: bool = False
 
-    def check_game(self, game: BaseGame) -> None:
-        super().check_game(game)
-        self.check_shares(game)
-
     def check_shares(self, game: BaseGame | None = None) -> None:
         """Raise `BadPolicy` unless both tables are whole and hold probabilities; `game` names information states in words."""
         for player, table in enumerate(self.shares):
@@ -123,6 +119,16 @@ class TablePolicy(MadePolicy):
                 check_shares(table, player)
             else:
                 check_shares(table, player, in_words(game, player, self.recall))
+
+    def check_game(self, game: BaseGame) -> None:
+        """Refuse a game that this policy was not made for, and tables that are not of its moves or hold no probabilities."""
+        super().check_game(game)
+        if self.recall != PERFECT and self.recall not in game.glances:
+            raise BadFile(f"this policy goes by {self.recall} recall, which {game.string} does not have")
+        most = max((int(table.move.max()) for table in self.shares if len(table.move)), default=-1)
+        if isinstance(game, Game) and most >= game.actions:
+            raise BadFile(f"this policy has a move {most:,}, and {game.string} has {game.actions:,} moves")
+        self.check_shares(game)
 
     def probabilities(self, state: State) -> dict[int, float]:
         found = self.at(state)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import comb
+
+SMALL = 16
+"""Free cells of boards whose information states are few."""
 
 
 class Terrain:
     """The board as bits."""
 
     def __init__(self, rows: int, cols: int, player: int) -> None:
-        self.cells, self.player = rows * cols, player
+        self.cells, self.player, self._side = rows * cols, player, min(rows, cols)
         at = {(r, c): r * cols + c for r in range(rows) for c in range(cols)}
         around = ((-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0))
         self.near = [[at[r + i, c + j] for i, j in around if (r + i, c + j) in at] for r, c in at]
@@ -53,6 +57,19 @@ class Terrain:
         Exactly if they can stand beside one of the player's ways across: a full board has one winner.
         """
         return 0 <= hidden <= self.cells - (own | met).bit_count() - self.lacking(own, met)
+
+    def ways_on(self, own: int, met: int) -> int:
+        """Estimate from below how many boards random play leads to from here: those on which surely neither player has won.
+
+        It is 0 where so few cells are free that they can all be visited.
+        """
+        free, count = self.cells - (own | met).bit_count(), 0
+        if free <= SMALL:
+            return 0
+        for stones in range(min(self.lacking(own, met), free // 4)):
+            for found in range(min(stones + 1, self._side - met.bit_count())):
+                count += comb(free, stones) * comb(free - stones, found)
+        return count
 
     def after(self, own: int, met: int, cell: int) -> Iterator[tuple[bool, int, int]]:
         """Where a move can lead in the classic game, as long as it goes on: (whether it hit a hidden stone, own, discovered)."""

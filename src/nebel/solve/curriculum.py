@@ -17,7 +17,7 @@ from typing import NamedTuple
 from nebel.core.errors import BadFile, BadSetting
 from nebel.core.game import BaseGame
 from nebel.core.kin import borrow, same, variant
-from nebel.core.registry import load, text_of
+from nebel.core.registry import text_of
 from nebel.core.settings import Settings, setting
 from nebel.core.state import resolve_recall
 from nebel.policy.io import read_arrays, save_policy
@@ -89,7 +89,7 @@ def _solve_family(
     done: Callable[[Stage, Result], None],
 ) -> Result:
     job, folder = entry.asked.job, entry.run.path if entry.run else None
-    game = load(job.game)
+    game = entry.game("solve")
     chosen = Curriculum(**(job.curriculum or {}))
     family = stages(game, chosen.curriculum or "")
     job = replace(job, game=game.string, method=method_named(job.method), recall=resolve_recall(game, job.recall))

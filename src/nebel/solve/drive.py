@@ -12,7 +12,6 @@ import numpy as np
 
 from nebel.core.errors import BadSetting, TooLarge
 from nebel.core.game import BaseGame
-from nebel.core.registry import load
 from nebel.core.state import resolve_recall
 from nebel.dark_hex import pruned
 from nebel.judge.best_response import Judge, Verdict
@@ -114,7 +113,7 @@ def _solve(
     heritage: Heritage | None,
 ) -> Result:
     job = entry.asked.job
-    game = load(job.game)
+    game = entry.game("solve")
     job = replace(job, game=game.string, method=method_named(job.method), recall=resolve_recall(game, job.recall))
     job = replace(job, settings=as_dict(METHODS[job.method](**job.settings)))
     entry.begin(job, game)

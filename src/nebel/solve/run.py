@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import math
+import shlex
 import typing
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
@@ -19,6 +20,7 @@ from nebel.core.errors import BadFile, BadSetting, Problem
 from nebel.core.game import BaseGame
 from nebel.core.lock import locked
 from nebel.core.output import append_line, write_text
+from nebel.core.registry import load, load_named
 from nebel.core.settings import Settings, setting
 from nebel.judge.best_response import Verdict
 from nebel.policy.io import read_arrays, write_arrays
@@ -271,6 +273,13 @@ class Entry:
                 raise
 
     begun = False
+
+    def game(self, verb: str) -> BaseGame:
+        """Return the game of the job. A run that is resumed runs a Python file only if the user has named it."""
+        if self.run is None or not self.resumed:
+            return load(self.asked.job.game)
+        how = f"nebel {verb} {{}} --resume {shlex.quote(str(self.run.path))}"
+        return load_named(self.asked.job.game, f"the run in {self.run.path}", how)
 
     def begin(self, job: Job, game: BaseGame) -> None:
         """Write down what is asked for, before any work is done; refuse rules that are not those of the run that is resumed."""

@@ -1,0 +1,125 @@
+"""What a policy file must hold: a checksum says that a file was not changed, and not that it makes sense."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nebel.core.errors import BadFile
+from nebel.policy.net import BENDS, Layer
+from nebel.policy.table import Shares
+
+Arrays = dict[str, NDArray[Any]]
+Header = dict[str, Any]
+
+MISSING = ("error", "uniform")
+TOLERANCE = 1e-9
+"""That the probabilities of an information state may differ from 1 in sum."""
+LONGEST, MOST_LAYERS = 2000, 1000
+"""Characters of a name in a header, and layers of a network."""
+
+
+def check_header(header: Header) -> Header:
+    """Return the header of a policy if all that every policy says of itself is there; raises `BadFile` if it is not."""
+    for name in ("game", "fingerprint", "recall"):
+        text = header.get(name)
+        if not isinstance(text, str) or not 0 < len(text) <= LONGEST or not text.isprintable():
+            raise BadFile(f"its header has no {name}, or one that is not a name")
+    if not isinstance(header.get("facts"), dict):
+        raise BadFile("its header has no facts")
+    kind = header.get("kind")
+    if kind == "policy" and header.get("missing") not in MISSING:
+        raise BadFile(f"its header must say that missing is {' or '.join(MISSING)}")
+    if kind in ("network", "networks"):
+        _check_kinds(header.get("layers"))
+    return header
+
+
+def _check_kinds(layers: Any) -> None:
+    """Each layer's bend, whether it skips, and how many sums it pools."""
+    if not isinstance(layers, list) or not 1 <= len(layers) <= MOST_LAYERS:
+        raise BadFile(f"its header must list 1 to {MOST_LAYERS} layers")
+    for kind in layers:
+        fits = isinstance(kind, list) and len(kind) == 3 and kind[0] in BENDS and type(kind[1]) is bool and type(kind[2]) is int
+        if not fits or kind[2] < 1:
+            raise BadFile("its header lists a layer of an unknown kind")
+
+
+def names_of(header: Header) -> set[str]:
+    """Return the names of the arrays that a policy with this header has."""
+    if header["kind"] == "policy":
+        return {f"{name}{p}" for p in range(2) for name in Shares._fields}
+    parts = [f"{name}{i}" for i in range(len(header["layers"])) for name in ("weights", "biases")]
+    if header["kind"] == "network":
+        return set(parts)
+    return {f"{p}{part}" for p in range(2) for part in parts} | {"odds0", "odds1"}
+
+
+def check_names(arrays: Arrays, header: Header) -> None:
+    """Raise `BadFile` unless the arrays are those that the header asks for."""
+    wanted = names_of(header)
+    if lacking := sorted(wanted - arrays.keys()):
+        raise BadFile(f"it lacks {', '.join(lacking[:3])}")
+    if strange := sorted(arrays.keys() - wanted):
+        raise BadFile(f"it holds {strange[0][:40]!r}, which has no meaning there")
+
+
+def check_shares(table: Shares, player: int) -> None:
+    """Raise `BadFile` unless this is a table: keys in ascending order, and for each a distribution over different moves."""
+    for name, array in table._asdict().items():
+        wanted = np.float64 if name == "share" else np.int64
+        if array.dtype != wanted or array.ndim != 1:
+            raise BadFile(f"{name}{player} is an array of {array.ndim} dimensions of {array.dtype}, not a row of {wanted.__name__}")
+    keys, first, move, share = table
+    if np.any(keys[1:] <= keys[:-1]):
+        raise BadFile(f"the keys of player {player} are not in ascending order")
+    if len(first) != len(keys) + 1 or first[0] != 0 or first[-1] != len(move) or len(move) != len(share):
+        raise BadFile(f"the rows of player {player} do not fit its moves")
+    if np.any(first[1:] <= first[:-1]):
+        raise BadFile(f"player {player} has information states without moves")
+    if not len(keys):
+        return
+    if np.any(move < 0) or _has_twins(first, move):
+        raise BadFile(f"player {player} has a move twice in an information state, or one below 0")
+    if not (np.min(share) >= 0 and np.max(share) < np.inf and np.all(np.abs(np.add.reduceat(share, first[:-1]) - 1) <= TOLERANCE)):
+        raise BadFile(f"player {player} has probabilities that are not a distribution: not numbers, negative, or not 1 in sum")
+
+
+def _has_twins(first: NDArray[np.int64], move: NDArray[np.int64]) -> bool:
+    """Whether a row has a move twice. Rows are usually in ascending order, which shows at once."""
+    rising = move[1:] > move[:-1]
+    rising[first[1:-1] - 1] = True
+    if np.all(rising):
+        return False
+    row = np.repeat(np.arange(len(first) - 1), np.diff(first))
+    order = np.lexsort((move, row))
+    return bool(np.any((np.diff(row[order]) == 0) & (np.diff(move[order]) == 0)))
+
+
+def check_layers(layers: Sequence[Layer], count: int | None = None) -> None:
+    """Raise `BadFile` unless each layer takes what the one before it makes. `count`: there are so many networks in each array."""
+    width: int | None = None
+    more = () if count is None else (count,)
+    for i, layer in enumerate(layers):
+        for name, array, dimensions in (("weights", layer.weights, 2), ("biases", layer.biases, 1)):
+            if array.dtype != np.float32 or array.ndim != dimensions + len(more) or not np.all(np.isfinite(array)):
+                raise BadFile(f"the {name} of layer {i} are not finite numbers of 32 bits in {dimensions + len(more)} dimensions")
+        inputs, outputs = layer.weights.shape[-2:]
+        if layer.weights.shape[:-2] != more or layer.biases.shape != (*more, outputs) or not inputs or not outputs:
+            raise BadFile(f"the weights and biases of layer {i} do not fit each other")
+        if width not in (None, inputs):
+            raise BadFile(f"layer {i} takes {inputs:,} numbers, and the layer before it makes {width:,}")
+        if outputs % layer.pool or (layer.skip and inputs != outputs):
+            raise BadFile(f"layer {i} cannot pool or skip by its size")
+        width = outputs // layer.pool
+
+
+def check_odds(odds: NDArray[Any], player: int) -> None:
+    """Raise `BadFile` unless these are weights of networks."""
+    if odds.dtype != np.float64 or odds.ndim != 1 or not len(odds):
+        raise BadFile(f"odds{player} is not a row of numbers of 64 bits")
+    if not (np.all(odds >= 0) and 0 < np.sum(odds) < np.inf):
+        raise BadFile(f"the weights of player {player}'s networks are negative, not numbers, or all zero")
