@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from nebel.core.errors import BadSetting, TooLarge, UnknownInformationState
 from nebel.core.game import CHANCE, END, BaseGame, Game, all_essential
@@ -13,8 +15,9 @@ from nebel.judge.values import Values
 from nebel.match.agents import Agent, PolicyAgent
 from nebel.match.beliefs import ERROR, Tendency, by_counting, by_merging, few, odds_of
 from nebel.match.thinkers import Thinker
-from nebel.policy.table import Policy
+from nebel.policy.table import Policy, TablePolicy
 from nebel.search.hidden import Hidden
+from nebel.web.solved import solve
 
 TREE, PLAIN_TREE = 2_000_000, 50_000
 """Histories of a game whose values are computed exactly: of one in rules, and of one that is not and so takes longer to go through."""
@@ -25,7 +28,7 @@ MOST_WALKED = 20_000
 MOST_OPEN, MOST_NEXT = 800, 300
 """Histories that are followed at a time from one decision to the next, and decisions that are listed."""
 KEPT = 3
-"""Games whose values are kept."""
+"""Strategies whose values are kept, and solutions."""
 
 POLICY, SEARCH, CHANCE_ALONE = "policy", "search", "chance"
 
@@ -36,6 +39,10 @@ class Subject:
     def __init__(self, agent: Agent, game: BaseGame) -> None:
         self.agent, self.game = agent, game
         self.policy: Policy | None = agent.policy if isinstance(agent, PolicyAgent) else None
+
+    def knows(self, state: State) -> bool:
+        """Whether it has an answer here; without one it plays at random."""
+        return len(state.options()) == 1 or self.agent.knows(state)
 
     def shares(self, state: State) -> dict[int, float]:
         """How often it plays each legal move here."""
@@ -206,10 +213,18 @@ def _chance_only(begin: Pasts, found: dict[str, list[tuple[State, float]]]) -> b
 
 
 class Study:
-    """Values of strategies, computed once: for one thread."""
+    """Values of strategies and solutions of small games, computed once: for one thread."""
 
     def __init__(self) -> None:
         self._values: dict[tuple[str, str, str], Values] = {}
+        self._solutions: dict[str, Subject] = {}
+
+    def solution(self, game: BaseGame) -> Subject:
+        """Return an approximate equilibrium of a small game, or raise `TooLarge`."""
+        if game.string not in self._solutions:
+            self._solutions[game.string] = Subject(solve(game), game)
+            _forget(self._solutions)
+        return self._solutions[game.string]
 
     def values(self, subject: Subject) -> Values:
         """Exact ones, or the reason why there are none."""
@@ -218,9 +233,13 @@ class Study:
         name = subject.agent.name, subject.game.string, subject.agent.digest
         if name not in self._values:
             self._values[name] = _values(subject.game, subject.policy)
-            for old in list(self._values)[:-KEPT]:
-                del self._values[old]
+            _forget(self._values)
         return self._values[name]
+
+
+def _forget(held: dict[Any, Any]) -> None:
+    for old in list(held)[:-KEPT]:
+        del held[old]
 
 
 def _values(game: BaseGame, policy: Policy) -> Values:
@@ -230,4 +249,5 @@ def _values(game: BaseGame, policy: Policy) -> Values:
     if not measure(game, most).complete:
         raise TooLarge(f"{game.string} has more than {most:,} histories")
     tree = grow(game, policy.recall, most)
-    return Values(tree, policy.on_tree(tree).strategies)
+    first, second = (np.isin(tree.sides[p].keys, policy.shares[p].keys) if isinstance(policy, TablePolicy) else None for p in range(2))
+    return Values(tree, policy.on_tree(tree).strategies, (first, second))
