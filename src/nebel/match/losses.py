@@ -16,12 +16,9 @@ from nebel.core.rng import generator, uniform
 from nebel.core.state import State
 from nebel.match.agents import Agent, pick_share
 from nebel.policy.table import Policy
-from nebel.search.ismcts import Ismcts
 
 FEWEST = 30
 """Games, or pairs of them, below which nothing is said."""
-ADDED = 4
-"""Results of 0 that are added to those of a move (Agresti and Coull)."""
 
 
 Chooser = Callable[[State, NDArray[np.int64]], int]
@@ -77,7 +74,7 @@ def playouts(
         if knows is not None and len(state.steps) > at and len(shares) > 1:
             tally = met[state.steps[at].option == move]
             tally[0] += 1
-            tally[1] += not knows(state)
+            tally[1] += len(set(shares.values())) == 1 and not knows(state)  # without an answer all moves are alike
         return list(shares)[_pick(list(shares.values()), rng)]
 
     guess = _pairs(choose, lambda: choose, pasts, move, (most, seconds, seed))
@@ -97,25 +94,6 @@ def played_on(
         return lambda state, rng: seats[state.turn].choose(state, rng)
 
     return _pairs(own, sit, pasts, move, (most, seconds, seed))
-
-
-def by_simulations(search: Ismcts, state: State, move: int) -> Guess | None:
-    """The loss against the move that a search prefers, by what its simulations ended with; None: it keeps no scores.
-
-    A few results of 0 are added to each move, so that a handful of simulations that ended alike is no certainty. The interval is that of
-    scores within their range; it says nothing of what the search has overlooked.
-    """
-    scores = search.scores(state)
-    if not scores:
-        return None
-    best = max(scores, key=lambda option: scores[option][1])
-    if move == best:
-        return Guess(0.0, 0.0, int(scores[move][1]))
-    means, spreads = [], []
-    for total, count in (scores[best], scores[move]):
-        means.append(total / (count + ADDED))
-        spreads.append((search.largest**2 - means[-1] ** 2) / (count + ADDED))
-    return Guess(means[0] - means[1], 1.96 * math.sqrt(sum(spreads)), int(scores[move][1]))
 
 
 def _pairs(

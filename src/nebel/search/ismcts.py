@@ -227,22 +227,6 @@ class Ismcts:
         """How often each move was tried in the search, or its share in the average strategy; uniformly where nothing is known."""
         return memory.shares(self._memory, 0, state) or Uniform().probabilities(state)
 
-    def scores(self, state: State) -> dict[int, tuple[float, float]]:
-        """Return for each move the sum of the scores that simulations ended with, for the player to move, and how many there were.
-
-        Of the bandit UCT; empty where nothing is known.
-        """
-        options = state.options()
-        held = memory.numbers(self._memory, 0, state.key(state.turn), len(options), len(options))
-        if held is None or self.settings.selection != "uct":
-            return {}
-        return dict(zip(options, zip(held[0].tolist(), held[1].tolist(), strict=True), strict=True))
-
-    @property
-    def largest(self) -> float:
-        """The largest score met so far, without its sign."""
-        return float(self._trip.largest[0])
-
     def sums(self, side: Side) -> Reals:
         """The visits of a player's information states, shared among their moves as it would play; 0 where nothing is remembered."""
         counts = memory.sums(self._memory, 0, side.keys, side.row)

@@ -23,6 +23,8 @@ TREE, PLAIN_TREE = 2_000_000, 50_000
 """Histories of a game whose values are computed exactly: of one in rules, and of one that is not and so takes longer to go through."""
 MOST_PASTS, MOST_MERGED, MOST_DRAWN = 6000, 12_000, 1000
 """Histories that are gone through one by one, states in which they meet, and histories that are drawn where there are too many."""
+MOST_SEARCHED = 1500
+"""Histories that are gone through one by one with a search, which takes longer to say how the other moves."""
 MOST_WALKED = 20_000
 """Positions that are gone through of a game that is not in rules."""
 MOST_OPEN, MOST_NEXT = 800, 300
@@ -39,6 +41,7 @@ class Subject:
     def __init__(self, agent: Agent, game: BaseGame) -> None:
         self.agent, self.game = agent, game
         self.policy: Policy | None = agent.policy if isinstance(agent, PolicyAgent) else None
+        self.known_pasts: tuple[list[str], Pasts] | None = None  # of the last state that was asked about
 
     def knows(self, state: State) -> bool:
         """Whether it has an answer here; without one it plays at random."""
@@ -95,14 +98,21 @@ Ways = Callable[[Tendency, float], Iterable[tuple[State, float]]]
 
 def pasts(subject: Subject, state: State) -> Pasts:
     """What may have happened, as the player to move sees it."""
+    moves = state.moves()
+    if subject.known_pasts is None or subject.known_pasts[0] != moves:
+        subject.known_pasts = moves, _pasts(subject, state)
+    return subject.known_pasts[1]
+
+
+def _pasts(subject: Subject, state: State) -> Pasts:
     if not isinstance(state.game, Game):
         return _weighed(subject, state, lambda tendency, error: by_walking(state, tendency, error))
     me, key = state.turn, state.key(state.turn)
-    hidden = Hidden(state.game, state, me)
-    if few(hidden, MOST_PASTS):
+    hidden, most = Hidden(state.game, state, me), MOST_SEARCHED if subject.policy is None else MOST_PASTS
+    if few(hidden, most):
         return _weighed(subject, state, lambda tendency, error: by_counting(hidden, tendency, me, key, error))
     if not _mergeable(subject, hidden):
-        why = f"there are more than {MOST_PASTS:,} histories"
+        why = f"there are more than {most:,} histories"
         games = hidden.beliefs(MOST_PASTS) if hidden.exact else []
         if sum(share for share, _ in games) > 1 - 1e-9:
             return Pasts([(game, share) for share, game in games], CHANCE_ALONE, True, why)

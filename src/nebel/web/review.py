@@ -10,11 +10,10 @@ from nebel.core.errors import Problem, UnknownInformationState
 from nebel.core.game import Game
 from nebel.core.state import State
 from nebel.match.agents import THINKING
-from nebel.match.losses import Guess, by_simulations, played_on, playouts
+from nebel.match.losses import Guess, played_on, playouts
 from nebel.match.thinkers import Thinker
 from nebel.policy.table import Policy
 from nebel.search.budget import Budget
-from nebel.search.ismcts import Ismcts
 from nebel.web import shown, told
 from nebel.web.catalogue import AgentEntry, agents_of
 from nebel.web.house import Here, House
@@ -28,13 +27,13 @@ from nebel.web.solved import SOLVED, small
 
 router = APIRouter(prefix="/api/review", tags=["review"])
 
-PAIRS, SECONDS = 400, 3.0
-"""Of playouts, where there are no exact values, and that they may take for one move."""
+PAIRS, SECONDS, SEARCHING = 400, 3.0, 6.0
+"""Of playouts, where there are no exact values, and that they may take for one move: those of a policy, and those of searches."""
 PLAYED_ON = 100
 """Simulations a move of a search that plays on."""
 FEW = 0.05
 """Decisions without an answer, as a share, with which a loss is still told."""
-SEARCHES = ("ismcts:10k", "oos:10k")
+SEARCHES = ("oos:5k", "ismcts:5k")
 """Searches that judge, the first one where there is nothing better."""
 
 NO_ANSWER = "Not known: the strategy has no answer in this position."
@@ -147,13 +146,11 @@ def _estimated(subject: Subject, policy: Policy, state: State, option: int, why:
     me, at, shares, reach = state.turn, len(state.steps), subject.shares(state), subject.reach(state)
 
     def knows(game: State) -> bool:
-        """A table says nothing of states to which it never leads, either, where it plays every move alike."""
+        """Of states in which every move is played alike: no strategy means that where it never leads itself."""
         lost = reach == 0.0 or (len(game.steps) > at and game.steps[at].option == option and shares[option] == 0.0)
-        if game.turn == me and lost and len(set(policy.probabilities(game).values())) == 1:
-            return False
-        return subject.knows(game)
+        return subject.knows(game) and not (game.turn == me and lost)
 
-    if not knows(state):
+    if len(set(shares.values())) == 1 and not knows(state):
         return _none(NO_ANSWER)
     games = pasts(subject, state)
     guess = playouts(policy, games.games, option, PAIRS, SECONDS, knows=knows)
@@ -167,18 +164,12 @@ def _estimated(subject: Subject, policy: Policy, state: State, option: int, why:
 
 
 def _searched(subject: Subject, agent: Thinker, state: State, option: int) -> dict[str, Any]:
-    """By the scores of the search itself where it keeps any, else by games that shorter searches play on."""
-    search = agent.minds[state.turn].search
-    guess = by_simulations(search, state, option) if isinstance(search, Ismcts) else None
-    if guess is not None:
-        tried = f"{guess.games:,} simulations with this move, and those with the move that the search prefers"
-        return _guessed(guess, f"An estimate by {tried}, {_width(guess)}. What the search overlooks is not in it.")
-    games = pasts(subject, state)
-    quick = agent.within(Budget(simulations=PLAYED_ON))
-    guess = played_on(quick, subject.shares(state), games.games, option, PAIRS, SECONDS)
+    """By pairs of games that shorter searches of the same kind play on."""
+    games, quick = pasts(subject, state), agent.within(Budget(simulations=PLAYED_ON))
+    guess = played_on(quick, subject.shares(state), games.games, option, PAIRS, SEARCHING)
     if guess is None:
         return _none(TOO_LONG)
-    how = f"{guess.games} pairs of games that searches of {PLAYED_ON} simulations play on"
+    how = f"{guess.games} pairs of games that searches of {PLAYED_ON} simulations a move play on"
     return _guessed(guess, f"An estimate by {how}, {_width(guess)}.")
 
 
