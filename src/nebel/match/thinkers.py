@@ -97,6 +97,12 @@ class Thinker(Agent):
         twin.minds = {}
         return twin
 
+    def within(self, budget: Budget) -> Thinker:
+        """Return a player of the same kind with another budget."""
+        twin = self.sit()
+        twin.budget = budget
+        return twin
+
     def join(self, game: BaseGame) -> BaseGame:
         try:
             in_rules(game)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from nebel.core.errors import BadFile
 from nebel.core.input import read_start
 from nebel.core.output import replacing
-from nebel.policy.net import Layer, NetPolicy, check_layers
+from nebel.policy.net import Layer, NetPolicy, check_finite
 from nebel.policy.nets import NetsPolicy
 from nebel.policy.table import MadePolicy, Policy, Shares, TablePolicy, Uniform
 from nebel.policy.validate import check_header, check_layers, check_names, check_odds, check_shares
@@ -142,7 +142,7 @@ def _checksum(arrays: Arrays, header: dict[str, Any]) -> str:
 def save_policy(policy: MadePolicy, path: str | Path) -> None:
     header = {"game": policy.game, "fingerprint": policy.fingerprint, "recall": policy.recall, "facts": policy.facts}
     if isinstance(policy, NetPolicy):
-        check_layers(policy.layers)
+        check_finite(policy.layers)
         arrays = _layer_arrays(policy.layers)
         write_arrays(Path(path), arrays, {**header, "kind": "network", "layers": [layer.kind for layer in policy.layers]})
         return

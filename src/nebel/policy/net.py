@@ -75,7 +75,7 @@ class NetPolicy(MadePolicy):
     def check_game(self, game: BaseGame) -> None:
         super().check_game(game)
         check_encoding(self.game, self.recall, self.layers, game)
-        check_layers(self.layers)
+        check_finite(self.layers)
 
     def logits(self, rows: Floats) -> Floats:
         """Of all moves, for rows of encodings."""
@@ -111,7 +111,7 @@ class NetPolicy(MadePolicy):
         return odds / np.add.reduceat(odds, side.row[:-1])[state]
 
 
-def check_layers(layers: tuple[Layer, ...]) -> None:
+def check_finite(layers: tuple[Layer, ...]) -> None:
     """Raise `BadPolicy` where a weight or bias is not finite."""
     for number, layer in enumerate(layers):
         if not (np.isfinite(layer.weights).all() and np.isfinite(layer.biases).all()):

@@ -18,7 +18,7 @@ from nebel.core.rule import kernel
 from nebel.core.state import State
 from nebel.core.tree import Tree
 from nebel.policy.checked import check_probabilities
-from nebel.policy.net import Floats, Layer, Reals, check_encoding, check_layers, encode, encode_side
+from nebel.policy.net import Floats, Layer, Reals, check_encoding, check_finite, encode, encode_side
 from nebel.policy.table import MadePolicy, OnTree
 
 
@@ -70,7 +70,7 @@ class NetsPolicy(MadePolicy):
     def check_game(self, game: BaseGame) -> None:
         super().check_game(game)
         for player, weights in enumerate(self.weights):
-            check_layers(self.layers[player])
+            check_finite(self.layers[player])
             check_encoding(self.game, self.recall, self.layers[player], game)
             if not (np.all(weights >= 0.0) and 0.0 < weights.sum() < np.inf):
                 raise BadPolicy(f"the weights of player {player}'s networks have to be 0 or more, and finite, and not all 0")

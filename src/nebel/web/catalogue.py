@@ -81,7 +81,7 @@ def _option(name: str, hint: Any, default: Any) -> Option:
 
 @router.get("/agents", summary="Who can play a game")
 async def agents(game: str, house: Here) -> list[AgentEntry]:
-    return await house.loaders.run(_agents, house.shelf, game)
+    return await house.loaders.run(agents_of, house.shelf, game)
 
 
 THINKING = {
@@ -91,7 +91,8 @@ THINKING = {
 }
 
 
-def _agents(shelf: Shelf, string: str) -> list[AgentEntry]:
+def agents_of(shelf: Shelf, string: str) -> list[AgentEntry]:
+    """Return whoever can play the game, those made for it first."""
     game = shelf.game(string)
     held = [held for held in shelf.policies() if _fits(shelf, held, game)]
     found = {one.name: AgentEntry(text=one.name, about=_kind(one.kind), game=one.game) for one in held if one.game == game.string}

@@ -72,6 +72,8 @@ class Guard:
         origin = headers.get("origin")
         if origin is not None and origin.partition("://")[2] != host:
             return answer(f"requests from {origin[:100]!r} are not taken: open the page of this server itself", 403)
+        if _from_elsewhere(scope, headers):
+            return answer("requests from other sites are not taken: open the page of this server itself", 403)
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > MOST_BYTES:
             return answer(TOO_LARGE, 413)
@@ -79,17 +81,17 @@ class Guard:
 
     def _without_token(self, scope: Scope, headers: Headers) -> Response | None:
         cookies = dict(pair.strip().partition("=")[::2] for pair in headers.get("cookie", "").split(";"))
-        brought = cookies.get(self.cookie) or headers.get("authorization", "").removeprefix("Bearer ")
-        if self._right(brought):
-            return None
+        brought = self._right(cookies.get(self.cookie, "")) or self._right(headers.get("authorization", "").removeprefix("Bearer "))
         query = parse_qs(scope["query_string"].decode("latin-1"))
         given = query.pop("token", [""])[0]
-        if not self._right(given):
+        if not brought and not self._right(given):
             return answer("this server wants its token: open the address that it printed when it started", 401)
-        if scope["type"] == "websocket" or scope["path"].startswith("/api/"):
+        if scope["type"] == "websocket" or scope["path"].startswith("/api/") or not given:
             return None
-        page = RedirectResponse(scope["path"] + ("?" + urlencode(query, doseq=True) if query else ""), 303)
-        page.set_cookie(self.cookie, self.setup.token, httponly=True, samesite="strict", max_age=30 * 24 * 3600)
+        # The token leaves the address bar, and the part after the # stays: browsers keep it.
+        page = RedirectResponse("/" + scope["path"].lstrip("/") + ("?" + urlencode(query, doseq=True) if query else ""), 303)
+        if self._right(given):  # "lax": a strict cookie is not sent to the target of a redirect after a click on another site
+            page.set_cookie(self.cookie, self.setup.token, httponly=True, samesite="lax", max_age=30 * 24 * 3600)
         return page
 
     def _right(self, token: str) -> bool:
@@ -108,6 +110,13 @@ class Guard:
             return message
 
         await self.app(scope, counted, send)
+
+
+def _from_elsewhere(scope: Scope, headers: Headers) -> bool:
+    """Whether a browser says that another site makes this request. A link that is followed to the page itself may come from anywhere."""
+    if headers.get("sec-fetch-site", "none") in ("same-origin", "none"):
+        return False
+    return not (scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and headers.get("sec-fetch-mode") == "navigate")
 
 
 def _name(host: str) -> str:

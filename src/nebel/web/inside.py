@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from nebel.core.errors import BadSetting, TooLarge, UnknownInformationState
 from nebel.core.game import CHANCE, END, BaseGame, Game, all_essential
@@ -13,19 +15,22 @@ from nebel.judge.values import Values
 from nebel.match.agents import Agent, PolicyAgent
 from nebel.match.beliefs import ERROR, Tendency, by_counting, by_merging, few, odds_of
 from nebel.match.thinkers import Thinker
-from nebel.policy.table import Policy
+from nebel.policy.table import Policy, TablePolicy
 from nebel.search.hidden import Hidden
+from nebel.web.solved import solve
 
 TREE, PLAIN_TREE = 2_000_000, 50_000
 """Histories of a game whose values are computed exactly: of one in rules, and of one that is not and so takes longer to go through."""
 MOST_PASTS, MOST_MERGED, MOST_DRAWN = 6000, 12_000, 1000
 """Histories that are gone through one by one, states in which they meet, and histories that are drawn where there are too many."""
+MOST_SEARCHED = 1500
+"""Histories that are gone through one by one with a search, which takes longer to say how the other moves."""
 MOST_WALKED = 20_000
 """Positions that are gone through of a game that is not in rules."""
 MOST_OPEN, MOST_NEXT = 800, 300
 """Histories that are followed at a time from one decision to the next, and decisions that are listed."""
 KEPT = 3
-"""Games whose values are kept."""
+"""Strategies whose values are kept, and solutions."""
 
 POLICY, SEARCH, CHANCE_ALONE = "policy", "search", "chance"
 
@@ -36,6 +41,11 @@ class Subject:
     def __init__(self, agent: Agent, game: BaseGame) -> None:
         self.agent, self.game = agent, game
         self.policy: Policy | None = agent.policy if isinstance(agent, PolicyAgent) else None
+        self.known_pasts: tuple[list[str], Pasts] | None = None  # of the last state that was asked about
+
+    def knows(self, state: State) -> bool:
+        """Whether it has an answer here; without one it plays at random."""
+        return len(state.options()) == 1 or self.agent.knows(state)
 
     def shares(self, state: State) -> dict[int, float]:
         """How often it plays each legal move here."""
@@ -88,14 +98,21 @@ Ways = Callable[[Tendency, float], Iterable[tuple[State, float]]]
 
 def pasts(subject: Subject, state: State) -> Pasts:
     """What may have happened, as the player to move sees it."""
+    moves = state.moves()
+    if subject.known_pasts is None or subject.known_pasts[0] != moves:
+        subject.known_pasts = moves, _pasts(subject, state)
+    return subject.known_pasts[1]
+
+
+def _pasts(subject: Subject, state: State) -> Pasts:
     if not isinstance(state.game, Game):
         return _weighed(subject, state, lambda tendency, error: by_walking(state, tendency, error))
     me, key = state.turn, state.key(state.turn)
-    hidden = Hidden(state.game, state, me)
-    if few(hidden, MOST_PASTS):
+    hidden, most = Hidden(state.game, state, me), MOST_SEARCHED if subject.policy is None else MOST_PASTS
+    if few(hidden, most):
         return _weighed(subject, state, lambda tendency, error: by_counting(hidden, tendency, me, key, error))
     if not _mergeable(subject, hidden):
-        why = f"there are more than {MOST_PASTS:,} histories"
+        why = f"there are more than {most:,} histories"
         games = hidden.beliefs(MOST_PASTS) if hidden.exact else []
         if sum(share for share, _ in games) > 1 - 1e-9:
             return Pasts([(game, share) for share, game in games], CHANCE_ALONE, True, why)
@@ -206,10 +223,18 @@ def _chance_only(begin: Pasts, found: dict[str, list[tuple[State, float]]]) -> b
 
 
 class Study:
-    """Values of strategies, computed once: for one thread."""
+    """Values of strategies and solutions of small games, computed once: for one thread."""
 
     def __init__(self) -> None:
         self._values: dict[tuple[str, str, str], Values] = {}
+        self._solutions: dict[str, Subject] = {}
+
+    def solution(self, game: BaseGame) -> Subject:
+        """Return an approximate equilibrium of a small game, or raise `TooLarge`."""
+        if game.string not in self._solutions:
+            self._solutions[game.string] = Subject(solve(game), game)
+            _forget(self._solutions)
+        return self._solutions[game.string]
 
     def values(self, subject: Subject) -> Values:
         """Exact ones, or the reason why there are none."""
@@ -218,9 +243,13 @@ class Study:
         name = subject.agent.name, subject.game.string, subject.agent.digest
         if name not in self._values:
             self._values[name] = _values(subject.game, subject.policy)
-            for old in list(self._values)[:-KEPT]:
-                del self._values[old]
+            _forget(self._values)
         return self._values[name]
+
+
+def _forget(held: dict[Any, Any]) -> None:
+    for old in list(held)[:-KEPT]:
+        del held[old]
 
 
 def _values(game: BaseGame, policy: Policy) -> Values:
@@ -230,4 +259,5 @@ def _values(game: BaseGame, policy: Policy) -> Values:
     if not measure(game, most).complete:
         raise TooLarge(f"{game.string} has more than {most:,} histories")
     tree = grow(game, policy.recall, most)
-    return Values(tree, policy.on_tree(tree).strategies)
+    first, second = (np.isin(tree.sides[p].keys, policy.shares[p].keys) if isinstance(policy, TablePolicy) else None for p in range(2))
+    return Values(tree, policy.on_tree(tree).strategies, (first, second))

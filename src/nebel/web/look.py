@@ -19,6 +19,7 @@ from nebel.policy.table import TablePolicy
 from nebel.web import shown
 from nebel.web.house import Here, House
 from nebel.web.inside import POLICY, Pasts, Subject, onward, pasts
+from nebel.web.solved import SOLVED
 
 router = APIRouter(prefix="/api/look", tags=["look"])
 T = TypeVar("T")
@@ -56,6 +57,9 @@ Question = Annotated[Asked, Depends(_asked)]
 
 
 def subject_of(house: House, agent: str, game: str) -> Subject:
+    """Whoever is called so; `solved` is the strategy that is found on the spot. In the thread of `house.lookers`."""
+    if agent == SOLVED:
+        return house.study.solution(house.shelf.game(game))
     return Subject(*house.shelf.agent(agent, house.shelf.game(game)))
 
 

@@ -55,7 +55,7 @@ class Curve(BaseModel):
 
 
 class Curves(BaseModel):
-    """By the names of runs. `points` counts all of them, told or not.
+    """By the names of runs. `points` counts all of them, told or not. `latest` is the last row that tells `y`, whole.
 
     `stamp` tells this state of the files: given back as `since`, files that have not changed are not told again and `curves` is None.
     """
@@ -144,9 +144,7 @@ def _curves(root: Path, names: list[str], x: str, y: str, since: str) -> Curves:
     if not any(series.values()):
         raise BadSetting(f"no line of {' or '.join(names)} tells both {x[:40]!r} and {y[:40]!r}")
     curves = {name: _curve(points) for name, points in series.items()}
-    latest: dict[str, dict[str, float]] = {}
-    for name, told in rows.items():
-        latest[name] = {metric: value for row in told for metric, value in row.items()}
+    latest = {name: next((row for row in reversed(told) if y in row), {}) for name, told in rows.items()}
     return Curves(stamp=stamp, curves=curves, points={name: len(points) for name, points in series.items()}, latest=latest)
 
 

@@ -11,7 +11,6 @@ from nebel.core.state import State
 from nebel.games.geister import SETUP
 from nebel.geister.belief import ERROR, believe, board_of
 from nebel.match import losses
-from nebel.match.agents import Agent
 from nebel.match.secrets import hidden_cells, pieces, secret
 from nebel.policy.listing import named, to_move
 from nebel.report.boards import with_moves, with_names, with_shades
@@ -19,6 +18,8 @@ from nebel.web.inside import CHANCE_ALONE, POLICY, SEARCH, Pasts, Study, Subject
 
 MOST_SECRETS = 40
 """Listed, the likeliest first."""
+MOST_BLIND = 8
+"""Moves that a note names."""
 PLAYED_ON = 4000
 """Moves that are made for an estimate."""
 STONES, RED = "#3d5a80", "#c0392b"
@@ -34,7 +35,7 @@ def decision(subject: Subject, state: State) -> dict[str, Any]:
     """What the player to move knows, and what the strategy plays there: the same wherever the player cannot tell the difference."""
     me = to_move(state)
     shares = subject.shares(state)
-    knows = _known(subject.agent, state)
+    knows = subject.knows(state)
     return {
         "player": me,
         "information": state.information(me),
@@ -43,6 +44,7 @@ def decision(subject: Subject, state: State) -> dict[str, Any]:
         "svg": with_moves(state.svg(me), named(state.game, shares)),
         "moves": [{"move": state.name(move), "share": share} for move, share in shares.items()],
         "reach": subject.reach(state),
+        "known": knows,
         "note": "" if knows else "The strategy does not know this state: it plays every move alike.",
     }
 
@@ -60,18 +62,17 @@ def decisions(state: State, me: int) -> list[tuple[str, str]]:
     return found
 
 
-def _known(agent: Agent, state: State) -> bool:
-    return len(state.options()) == 1 or agent.knows(state)
-
-
 def worth(study: Study, subject: Subject, state: State) -> dict[str, Any]:
-    """What each move is worth, where that can be computed."""
+    """What each move is worth, where that can be computed; `blind`: how likely a decision follows at which the strategy has no answer."""
     try:
         found = study.values(subject).at(state)
     except Problem as problem:
-        return {"value": None, "moves": {}, "note": f"No exact values: {problem}."}
-    note = "" if found.met else "The strategy of the other player never leads here: histories count by chance alone."
-    return {"value": found.value, "moves": named(state.game, found.moves), "note": note}
+        return {"value": None, "moves": {}, "blind": {}, "note": f"No exact values: {problem}."}
+    notes = [] if found.met else ["The strategy of the other player never leads here: histories count by chance alone."]
+    blind = {move: share for move, share in named(state.game, found.blind).items() if share > 0.0}
+    if blind:
+        notes.append(f"After {', '.join(list(blind)[:MOST_BLIND])} the strategy has no answers everywhere: random moves take their place.")
+    return {"value": found.value, "moves": named(state.game, found.moves), "blind": blind, "note": " ".join(notes)}
 
 
 def estimate(subject: Subject, state: State) -> dict[str, Any] | None:

@@ -16,6 +16,9 @@ DID, SAW = "did", "saw"
 FRANK = ("kuhn", "leduc", "liars_dice", "goofspiel", "cheat", "geister")
 """Games in which a move after which nothing is seen has told nothing. In Dark Hex it has: the cell was free. Of others nobody knows."""
 
+TIMED = (*FRANK, "dark_hex")
+"""Games in which a player can tell whether what it saw came with its own move or after it."""
+
 
 class Ending(NamedTuple):
     """How a game ended before its rules ended it: by resignation, or because an agent could not go on."""
@@ -57,6 +60,7 @@ def position(state: State, seat: int, ending: Ending, terms: Terms) -> dict[str,
         "view": state.view(seat),
         "svg": state.svg(seat),
         "events": events(state, seat),
+        "stops": stops(state, seat),
         "legal": state.legal() if yours else [],
         "placing": placing(state.game, state, seat) if yours else None,
         "undo": undo(state, seat, over, terms),
@@ -69,7 +73,7 @@ def result(state: State, seat: int, ending: Ending) -> dict[str, Any]:
         return {"by": "broken", "score": None, "text": ending.broken}
     if ending.resigned is not None:
         text = "You resigned." if ending.resigned == seat else "The other player resigned: you win."
-        return {"by": "resigned", "score": None, "text": text}
+        return {"by": "resigned", "score": None, "text": text, "who": ending.resigned}
     score = state.score() or 0.0
     mine = score if seat == 0 else 0.0 - score
     word = "You win" if mine > 0 else "You lose" if mine < 0 else "A draw"
@@ -130,11 +134,29 @@ def placing(game: BaseGame, state: State, seat: int) -> dict[str, Any] | None:
     return {"homes": homes, "reds": board.reds}
 
 
+def stops(state: State, seat: int) -> list[int]:
+    """Return how many events the seat had done and seen at each point that can be looked back at, in ascending order.
+
+    What a move shows at once is one step with the move. Whether a sight came with the move or after it is known of the games that come
+    with nebel. Of other games it may depend on what is hidden, so a sight that follows a move always belongs to it.
+    """
+    found, known, after_move, fine = {0}, 0, False, state.game.name in TIMED
+    for step in state.steps:
+        did, saw = step.turn == seat, bool(step.seen[seat])
+        if saw and not did and not fine and after_move:
+            found.discard(known)
+        known += did + saw
+        found.add(known)
+        after_move = (did and not saw) or (after_move and not saw)
+    return sorted(found)
+
+
 def past(state: State, seat: int, count: int) -> dict[str, Any]:
-    """The seat's view when it had done and seen the first `count` things."""
+    """Return the seat's view at the last point (see `stops`) at which it had done and seen at most `count` things."""
+    aim = max(known for known in stops(state, seat) if known <= count)
     now = State(state.game)
     for step in state.steps:
-        if len(events(now, seat)) >= count:
+        if len(events(now, seat)) >= aim:
             break
         now.push(step.option)
     return _seen(now, seat)

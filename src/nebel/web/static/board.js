@@ -1,18 +1,19 @@
 // A picture of a game on which moves are made. Games mark what can be clicked in their pictures:
 //   data-cell="b2"   a place; a legal move of that very name is made by one click, moves "b2-b3" by two, or by dragging
 //   data-part="2s"   a part of moves that are made of several, such as 2s2h: clicks take parts up, a button plays them
-// Cells are reached by keyboard, too: Tab into the board, arrows from cell to cell, Enter to click.
+// Cells are reached by keyboard, too: Tab into the board, arrows from cell to cell, Enter to click. After a click with the mouse, arrows
+// are left to whatever the board is part of.
 import { el, picture } from "./dom.js";
 
 const WAY = /^(.+)-(.+)$/;
 const AIMS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
-// makeBoard({play(move), refuse(cell)}) -> {element, show(svg, legal, label, last)}; `last`: cells of what happened last
+// makeBoard({play(move), refuse(cell)}) -> {element, show(svg, legal, label, last), cells()}; `last`: cells of what happened last
 export function makeBoard({ play, refuse = () => {} }) {
   const frame = el("div", { class: "picture" });
   const put = el("button", { type: "button", class: "main", hidden: true, onclick: () => play(put.value) });
   const element = el("div", { class: "board" }, frame, put);
-  let legal = [], from = null, drag = null, parts = new Set();
+  let legal = [], from = null, drag = null, pressed = null, again = false, pointed = false, parts = new Set();
 
   const cells = (name) => [...frame.querySelectorAll("[data-cell]")].filter((cell) => name === undefined || cell.dataset.cell === name);
   const from_to = (move) => (WAY.exec(move) || []).slice(1);
@@ -78,11 +79,19 @@ export function makeBoard({ play, refuse = () => {} }) {
   function click(cell) {
     if (!legal.length) return;
     if (from !== null && cell === from) from = null;
-    else if (from !== null && goals(from).includes(cell)) return play(`${from}-${cell}`);
+    else if (from !== null && goals(from).includes(cell)) return send(cell);
     else if (legal.includes(cell)) return play(cell);
     else if (goals(cell).length) from = cell;
     else return refuse(cell, from);
     mark();
+  }
+
+  // The piece that was taken up is put down: a click that follows must not do it again.
+  function send(cell) {
+    const move = `${from}-${cell}`;
+    from = null;
+    mark();
+    play(move);
   }
 
   function toggle(part) {
@@ -91,33 +100,42 @@ export function makeBoard({ play, refuse = () => {} }) {
     mark();
   }
 
+  const nameOf = (place) => place.dataset.cell ?? place.dataset.part;
   const at = (event) => document.elementFromPoint(event.clientX, event.clientY)?.closest?.("[data-cell], [data-part]");
 
   frame.addEventListener("pointerdown", (event) => {
     const target = at(event);
+    drag = pressed = null;
+    pointed = true;
     if (!target || !frame.contains(target)) return;
-    if (target.dataset.cell && from === null && goals(target.dataset.cell).length && !legal.includes(target.dataset.cell)) {
-      drag = target.dataset.cell;
-      from = drag;
-      mark();
-      event.preventDefault();
-    }
+    pressed = target;
+    const { cell } = target.dataset;
+    if (!cell || !goals(cell).length || legal.includes(cell) || (from !== null && goals(from).includes(cell))) return;
+    again = from === cell;
+    from = drag = cell;
+    mark();
+    event.preventDefault();
   });
   frame.addEventListener("touchmove", (event) => drag !== null && event.preventDefault(), { passive: false }); // a drag does not scroll the page
   frame.addEventListener("click", (event) => {
-    const target = at(event) ?? event.target.closest?.("[data-cell], [data-part]");
+    const target = at(event) ?? event.target.closest?.("[data-cell], [data-part]"), begun = pressed;
+    pressed = null;
     if (!target || !frame.contains(target)) return;
+    if (begun && nameOf(begun) !== nameOf(target)) return; // pressed elsewhere: the end of a drag
     if (target.dataset.part) return toggle(target);
-    if (drag !== null && drag === target.dataset.cell) return (drag = null); // the press has already taken it up
-    drag = null;
+    if (event.detail > 1) return; // of a double click, the first has made the move
+    if (drag === target.dataset.cell && !again) return; // the press has already taken it up
     click(target.dataset.cell);
   });
   frame.addEventListener("pointerup", (event) => {
-    const target = at(event);
-    if (drag === null || !target || target.dataset.cell === drag) return;
-    const goal = target.dataset.cell;
-    if (goals(drag).includes(goal)) play(`${drag}-${goal}`);
+    const goal = at(event)?.dataset.cell;
+    if (drag === null || !goal || goal === drag) return;
     drag = null;
+    if (goals(from).includes(goal)) return send(goal);
+    const start = from;
+    from = null;
+    mark();
+    refuse(goal, start);
   });
   frame.addEventListener("keydown", (event) => {
     const here = event.target.closest("[data-cell], [data-part]");
@@ -128,10 +146,12 @@ export function makeBoard({ play, refuse = () => {} }) {
     } else if (event.key === "Enter" || event.key === " ") {
       if (here.dataset.part) toggle(here);
       else click(here.dataset.cell);
-    } else if (AIMS[event.key]) next(here, AIMS[event.key])?.focus();
+    } else if (AIMS[event.key] && !pointed) next(here, AIMS[event.key])?.focus();
     else return;
     event.preventDefault();
   });
+
+  element.addEventListener("focusin", (event) => event.target.matches(":focus-visible") && (pointed = false));
 
   // The nearest place in a direction; what lies aside counts as farther away.
   function next(here, [dx, dy]) {
@@ -149,5 +169,5 @@ export function makeBoard({ play, refuse = () => {} }) {
     return best;
   }
 
-  return { element, show };
+  return { element, show, cells: () => cells().map((cell) => cell.dataset.cell) };
 }

@@ -1,15 +1,17 @@
-// What this browser remembers: strings under `nebel-NAME`; nothing where storage is not allowed.
-export function kept(name) {
+// What this browser remembers: strings under `nebel-NAME`, in all its tabs or in this one alone; nothing where storage is not allowed.
+const store = (tab) => (tab ? sessionStorage : localStorage);
+
+export function kept(name, tab = false) {
   try {
-    return localStorage.getItem(`nebel-${name}`);
+    return store(tab).getItem(`nebel-${name}`);
   } catch {
     return null;
   }
 }
 
-export function keep(name, value) {
+export function keep(name, value, tab = false) {
   try {
-    if (value === null) localStorage.removeItem(`nebel-${name}`);
-    else localStorage.setItem(`nebel-${name}`, value);
+    if (value === null) store(tab).removeItem(`nebel-${name}`);
+    else store(tab).setItem(`nebel-${name}`, value);
   } catch { /* then it lasts as long as the page */ }
 }

@@ -23,4 +23,9 @@ button.addEventListener("click", () => {
 dark.addEventListener("change", label);
 if (kept("theme")) root.dataset.theme = kept("theme");
 label();
+// Addresses after the # are those of parts of the page, so this link sets the focus and leaves the address.
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  document.getElementById("main").focus();
+});
 start(document.getElementById("main"), document.getElementById("tabs"), TABS);

@@ -24,13 +24,16 @@ export function start(host, nav, tabs) {
   const links = tabs.map((tab) => el("a", { href: address(tab.name), text: tab.title }));
   nav.append(...links);
   const follow = () => route(host, tabs, links);
-  addEventListener("hashchange", follow);
+  addEventListener("hashchange", async () => {
+    await follow();
+    if (document.activeElement === document.body) host.focus({ preventScroll: true }); // what had the focus is gone
+  });
   follow();
 }
 
 async function route(host, tabs, links) {
   const [name, ...path] = location.hash.replace(/^#\/?/, "").split("/").map(decode);
-  if (!name) return history.replaceState(null, "", address(tabs[0].name)), route(host, tabs, links);
+  if (!name || location.hash === `#${host.id}`) return history.replaceState(null, "", address(tabs[0].name)), route(host, tabs, links);
   const tab = tabs.find((one) => one.name === name);
   if (tab && shown?.tab === tab && shown.part?.move?.(path)) return undefined;
   const mine = ++turn;

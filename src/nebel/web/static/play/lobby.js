@@ -3,7 +3,7 @@ import { get, post } from "../api.js";
 import { el, field, select } from "../dom.js";
 import { careful } from "../toast.js";
 import { seatName, short, title } from "./phrases.js";
-import { games as heldGames, holdSeats } from "./seats.js";
+import { games as heldGames, holdSeats, sitDown } from "./seats.js";
 
 const QUICK = [
   { game: "dark_hex(rows=4,cols=3)", agent: "shipped/board-4x3.nebel", about: "4 × 3, against nearly perfect play" },
@@ -34,7 +34,8 @@ export async function lobby(host, context) {
 function enter(begun, own, context) {
   const mine = begun.seats.filter((seat) => own === null || seat.seat === own);
   holdSeats(begun.id, begun.game, mine, begun.seats.find((seat) => !mine.includes(seat))?.key);
-  context.go(begun.id, ...(mine.length === 1 ? [mine[0].watch] : []));
+  if (mine.length === 1) sitDown(begun.id, mine[0].seat);
+  context.go(begun.id);
 }
 
 function quick(begin) {
@@ -49,8 +50,7 @@ function held(context) {
   if (!found.length) return null;
   const links = found.map((game) => {
     const when = new Date(game.begun).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
-    const path = [game.id, ...(game.seats.length === 1 ? [game.seats[0].watch] : [])];
-    return el("li", {}, el("button", { type: "button", class: "quiet", onclick: () => context.go(...path), text: `${title(game.game)} · ${when}` }));
+    return el("li", {}, el("button", { type: "button", class: "quiet", onclick: () => context.go(game.id), text: `${title(game.game)} · ${when}` }));
   });
   return el("div", { class: "card" }, el("h2", { text: "Your games" }), el("ul", { class: "plain" }, ...links));
 }

@@ -17,7 +17,7 @@ const GAMES = {
   liars_dice: {
     title: "Liar's dice", short: "Bid on dice under two cups.",
     says: (move) => (/^\d+-\d+$/.test(move) ? move.replace(/^(\d+)-(\d+)$/, (_, n, face) => `${n} × ${FACES[face] ?? face}`) : move),
-    why: () => "A bid must be higher than the last one: more dice, or as many of a higher face.",
+    why: (move) => (/^\d+-\d+$/.test(move) ? "" : `${move} is no bid here: write 2-5 for two fives, or liar to call the last bid. `) + "A bid must be higher than the last one: more dice, or as many of a higher face.",
   },
   goofspiel: { title: "Goofspiel", short: "Bid cards for prizes, unseen.", why: (move) => `You do not hold the ${move}.` },
   dark_hex: {
@@ -66,6 +66,9 @@ export function variant(string) {
   return [...size, ...rest.map(([name, value]) => (value === "true" ? name : `${name} ${value}`))].join(", ");
 }
 
-export function why(string, cell, from) {
+// Why there is no such move. `cells`: those of the board, where it has any.
+export function why(string, cell, from = null, cells = []) {
+  const strange = cells.length ? cell.toLowerCase().split("-").find((part) => part !== "out" && !cells.includes(part)) : undefined;
+  if (strange !== undefined) return `There is no cell ${strange}.`;
   return words(string).why?.(cell, from) ?? `${cell} is not a legal move here.`;
 }

@@ -1,6 +1,6 @@
-// A game at the board: #/play/ID/KEY, with /N the view after N events, with /reveal/N the truth after N moves.
-// KEY is the watch key of the seat that is shown: whoever gets the address sees what that seat sees, and cannot move. The key to play
-// stays in this browser. Where two people share the screen, the address is #/play/ID alone.
+// A game at the board: #/play/ID, with /N the view after N events, with /reveal/N the truth after N moves. The keys of the seats that are
+// played here stay in this browser, so that the address shows nobody else a hand. #/play/ID/KEY comes from Invite, and sits down, or
+// from Share: a watch key stays in the address, shows what its seat sees, and cannot move.
 import { get, live } from "../api.js";
 import { makeBoard } from "../board.js";
 import { download, el, toHere } from "../dom.js";
@@ -9,18 +9,28 @@ import { careful, complain, toast } from "../toast.js";
 import { aim, says, seatName, sees, title, variant, why } from "./phrases.js";
 import { placing } from "./placing.js";
 import { reveal } from "./reveal.js";
-import { holdSeats, inviteOf, seatsOf } from "./seats.js";
+import { holdSeats, inviteOf, seatsHere, seatsOf, sitDown } from "./seats.js";
 
-export async function table(host, [id, key, ...rest], context) {
-  let seats = seatsOf(id);
-  const mine = key ? seats.filter((seat) => seat.watch === key || seat.key === key) : seats;
-  if (mine.length) seats = mine;
-  else if (key) seats = [{ seat: null, key, watch: key }];
-  else throw new Error("This address alone shows nothing of the game: ask for the address of a seat.");
+const isKey = (part) => Boolean(part) && part !== "reveal" && !/^\d{1,6}$/.test(part);
+
+export async function table(host, [id, ...path], context) {
+  const key = isKey(path[0]) ? path[0] : null, rest = key ? path.slice(1) : path;
+  const own = key ? seatsOf(id).filter((seat) => seat.watch === key || seat.key === key) : seatsHere(id);
+  const seats = own.length || !key ? own : [{ seat: null, key, watch: key }];
+  if (!seats.length) return uninvited(host, context);
+  let guest = !own.length; // whoever looks on keeps the key in the address
+  const readdress = (...more) => context.replace(id, ...(guest ? [key] : []), ...more);
+  if (key && !guest) {
+    sitDown(id, own[0].seat);
+    readdress(...rest);
+  }
   const shared = seats.length === 2;
   const latest = new Map(); // seat -> its newest position
   let shown = shared ? null : 0; // which of `seats` is looked at; null: the curtain is down
-  let browsing = null, revealed = null, down = false, patience = null;
+  let browsing = null, wanted = null; // what is looked back at, and after how many events; null: now
+  let revealed = null, down = false, patience = null, left = false;
+  let sent = 0, waiting = null; // messages, and the one that has no answer yet
+  let focus = null; // what had the focus in the column beside the board
 
   const status = el("p", { class: "status", role: "status" });
   const head = el("div", { class: "table-head" });
@@ -34,31 +44,43 @@ export async function table(host, [id, key, ...rest], context) {
     message: (data) => hear(i, data),
     state: (up) => {
       down = !up;
+      waiting = null;
       draw();
     },
     refused: (reason) => host.replaceChildren(el("p", { class: "empty", role: "alert", text: reason })),
   }));
 
   function hear(i, data) {
+    if (data.ref !== undefined && data.ref === waiting) waiting = null;
     if (data.type === "refused") return complain(new Error(data.error));
     if (data.type !== "position") return undefined;
     const seat = seats[i];
-    if (!data.watching && seat.watch !== data.watch) { // somebody was given a seat by a link
+    if (!data.watching && seat.watch !== data.watch) { // invited: the key to play has left the address when this is done
       Object.assign(seat, { seat: data.seat, watch: data.watch });
       holdSeats(id, data.game, [...seatsOf(id).filter((one) => one.seat !== data.seat), seat]);
-      context.replace(id, data.watch, ...rest);
+      sitDown(id, data.seat);
+      guest = false;
+      readdress(...rest);
     }
     latest.set(i, data);
     if (shared && data.over && shown === null) shown = i;
+    if (browsing && i === shown && browsing.events.length >= data.events.length) toNow(); // moves were taken back
     draw();
     return undefined;
   }
 
+  // Moves are made now, whatever was looked at, and one at a time.
   function act(message) {
+    if (waiting !== null) return;
     try {
-      sockets[shown].send({ ...message, at: message.do === "move" ? position().events.length : undefined });
+      sockets[shown].send({ ...message, ref: sent + 1, at: message.do === "move" ? position().events.length : undefined });
     } catch (error) {
-      complain(error);
+      return void complain(error);
+    }
+    waiting = ++sent;
+    if (browsing) {
+      toNow();
+      draw();
     }
   }
 
@@ -69,20 +91,40 @@ export async function table(host, [id, key, ...rest], context) {
     const now = position();
     if (!now) return;
     heading(now);
-    const past = browsing;
-    host.firstChild.classList.toggle("yours", now.yours);
-    status.textContent = past ? `After ${past.events.length} of ${now.events.length} events.` : statusText(now);
+    const past = browsing, mine = now.yours && !now.watching;
+    host.firstChild.classList.toggle("yours", mine);
+    document.title = `${now.over ? "Game over" : mine ? "Your turn" : title(now.game)} – nebel`;
+    status.textContent = past ? `After ${past.events.length} of ${now.events.length} events.${mine ? " It is your move." : ""}` : statusText(now);
     clearTimeout(patience);
     if (!past && !down && !now.over && !now.yours && now.players[1 - now.seat] !== "person")
       patience = setTimeout(() => (status.textContent = `${now.players[1 - now.seat]} is still thinking. (A search is compiled the first time, which takes a while.)`), 4000);
-    if (now.placing && !past) stage.replaceChildren(placing(now, (move) => act({ do: "move", move })));
+    if (now.placing && !past && !now.watching) stage.replaceChildren(placing(now, (move) => act({ do: "move", move })));
     else {
       if (stage.firstChild !== board.element) stage.replaceChildren(board.element);
       const showing = past ?? now;
       board.show(showing.svg, past || now.watching ? [] : now.legal, `What ${seatName(now.game, now.seat)} sees:\n${showing.view}`, showing.events.at(-1)?.text.match(/[a-z]\d+/g) ?? []);
     }
-    side.replaceChildren(...[handOver(now), moves(now), sight(now), actions(now)].filter(Boolean));
+    focus = focused() ?? focus;
+    side.replaceChildren(...[handOver(now), invitation(now), moves(now), sight(now), actions(now)].filter(Boolean));
     toHere(side.querySelector(".events"));
+    refocus();
+  }
+
+  // Everything beside the board is drawn anew: the focus goes back to where it was, or waits there for the next turn.
+  const focusable = () => [...side.querySelectorAll("input, button")].filter((one) => !one.disabled && !one.hidden);
+  const nameOf = (one) => one.getAttribute("aria-label") ?? one.dataset.move ?? one.textContent;
+
+  function focused() {
+    const one = document.activeElement;
+    if (one !== document.body && !side.contains(one)) focus = null;
+    return side.contains(one) ? { name: nameOf(one), panel: one.closest(".card")?.dataset.panel } : null;
+  }
+
+  function refocus() {
+    if (!focus) return;
+    const there = focusable().filter((one) => one.closest(".card")?.dataset.panel === focus.panel);
+    const again = there.find((one) => nameOf(one) === focus.name) ?? (focus.panel ? there.find((one) => one.tagName === "BUTTON") : null);
+    again?.focus({ preventScroll: true });
   }
 
   function heading(now) {
@@ -96,7 +138,8 @@ export async function table(host, [id, key, ...rest], context) {
 
   function statusText(now) {
     if (down) return "The connection is down; it is being picked up again.";
-    if (now.over) return now.result.text;
+    if (now.over) return now.watching ? ending(now) : now.result.text;
+    if (now.watching) return `${seatName(now.game, now.yours ? now.seat : 1 - now.seat)} is to move.`;
     if (now.yours) return now.placing ? "Choose which of your ghosts are red." : `Your move. ${aim(now.game, now.seat)}`;
     const other = now.players[1 - now.seat];
     return other === "person" ? "Waiting for the other player." : `${other} is thinking …`;
@@ -106,7 +149,7 @@ export async function table(host, [id, key, ...rest], context) {
   function handOver(now) {
     const next = shared && !now.over && !now.yours ? latest.get(1 - shown) : null;
     if (!next?.yours) return null;
-    const hide = el("button", { type: "button", class: "main", text: "Hide the board", onclick: () => ((shown = null), draw()) });
+    const hide = el("button", { type: "button", class: "main", text: "Hide the board", onclick: () => (toNow(), (shown = null), draw()) });
     return el("div", { class: "card hand-over" }, el("p", { text: `${seatName(now.game, next.seat)} is next: hide the board, then pass the device.` }), hide);
   }
 
@@ -123,8 +166,8 @@ export async function table(host, [id, key, ...rest], context) {
 
   function moves(now) {
     if (!now.yours || now.watching || now.placing) return null;
-    const list = el("div", { class: "moves" }, ...now.legal.map((move) => el("button", { type: "button", "data-move": move, text: says(now.game, move), onclick: () => act({ do: "move", move }) })));
-    const typed = el("input", { type: "text", placeholder: "type a move", "aria-label": "Type a move", autocomplete: "off", autocapitalize: "off", spellcheck: "false" });
+    const list = el("div", { class: "moves" }, ...now.legal.map((move) => el("button", { type: "button", "data-move": move, text: says(now.game, move), disabled: Boolean(browsing), onclick: (event) => event.detail < 2 && act({ do: "move", move }) })));
+    const typed = el("input", { type: "text", disabled: Boolean(browsing), placeholder: "type a move", "aria-label": "Type a move", autocomplete: "off", autocapitalize: "off", spellcheck: "false" });
     const fitting = () => now.legal.filter((move) => move.toLowerCase().startsWith(typed.value.trim().toLowerCase()));
     typed.addEventListener("input", () => {
       const fit = new Set(fitting());
@@ -136,23 +179,59 @@ export async function table(host, [id, key, ...rest], context) {
       const fit = fitting();
       const exact = now.legal.find((move) => move === wanted) ?? (fit.length === 1 ? fit[0] : null);
       if (exact) act({ do: "move", move: exact });
-      else if (wanted) toast(fit.length ? `${wanted} could be ${fit.slice(0, 8).join(", ")}.` : why(now.game, wanted), "error");
+      else if (wanted) toast(fit.length ? `${wanted} could be ${fit.slice(0, 8).join(", ")}.` : why(now.game, wanted, null, board.cells()), "error");
     };
-    return el("section", { class: "card" }, el("h2", { text: "Moves" }), el("form", { onsubmit: go }, typed), list);
+    const back = browsing ? el("button", { type: "button", class: "main", text: "Back to the present", onclick: () => browse(null) }) : null;
+    return el("section", { class: "card", "data-panel": "moves" }, el("h2", { text: "Moves" }), back, el("form", { onsubmit: go }, typed), list);
   }
 
   function sight(now) {
-    const browse = (count) => careful(async () => {
-      browsing = count === null || count >= now.events.length ? null : await get(`/play/${id}/past`, { key: seats[shown].key, events: count });
-      if (!shared) context.replace(id, seats[shown].watch, ...(browsing ? [count] : []));
-      draw();
-    });
     const at = browsing?.events.length ?? now.events.length;
-    const items = now.events.map((event, i) => el("li", {}, el("button", { type: "button", class: event.kind + (i + 1 === at ? " here" : ""), title: event.kind === "did" ? "you did" : "you saw", text: event.kind === "did" ? says(now.game, event.text) : sees(now.game, event.text), onclick: browse(i + 1) })));
-    const step = (text, label, count, off) => el("button", { type: "button", "aria-label": label, text, disabled: off, onclick: browse(count) });
-    const steps = el("div", { class: "row steps" }, step("«", "To the start", 0, at === 0), step("‹", "One back", at - 1, at === 0), step("›", "One on", at + 1, !browsing), step("»", "To now", null, !browsing));
+    const items = now.events.map((event, i) => el("li", {}, el("button", { type: "button", class: event.kind + (i + 1 === at ? " here" : ""), title: event.kind === "did" ? "you did" : "you saw", text: event.kind === "did" ? says(now.game, event.text) : sees(now.game, event.text), onclick: () => browse(now.stops.find((stop) => stop > i)) })));
+    const button = (text, label, off, onclick) => el("button", { type: "button", "aria-label": label, text, disabled: off, onclick });
+    const steps = el("div", { class: "row steps" }, button("«", "To the start", at === 0, () => browse(0)), button("‹", "One back", at === 0, () => step(-1)), button("›", "One on", !browsing, () => step(1)), button("»", "To now", !browsing, () => browse(null)));
     const empty = now.events.length ? null : el("p", { class: "note", text: "Nothing yet." });
-    return el("section", { class: "card" }, el("h2", { text: "What you did and saw" }), empty, el("ol", { class: "events" }, ...items), now.events.length ? steps : null);
+    const head = now.watching ? `What ${seatName(now.game, now.seat)} did and saw` : "What you did and saw";
+    return el("section", { class: "card", "data-panel": "sight" }, el("h2", { text: head }), empty, el("ol", { class: "events" }, ...items), now.events.length ? steps : null);
+  }
+
+  function toNow() {
+    browsing = wanted = null;
+    if (!shared && !revealed) readdress();
+  }
+
+  // Show what was seen after `count` events; null: now. Only the last one asked for is shown.
+  const browse = careful(async (count) => {
+    wanted = count === null || count >= position().events.length ? null : count;
+    if (wanted === null) return void (toNow(), draw());
+    const found = await get(`/play/${id}/past`, { key: seats[shown].key, events: wanted });
+    if (left || revealed || wanted !== count || found.events.length >= position()?.events.length) return;
+    browsing = found;
+    if (!shared) readdress(found.events.length);
+    draw();
+  });
+
+  function step(by) {
+    const { events, stops } = position(), at = wanted ?? events.length;
+    const to = by < 0 ? stops.findLast((stop) => stop < at) : stops.find((stop) => stop > at);
+    if (to !== undefined) browse(to);
+  }
+
+  function keys(event) {
+    const way = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    const busy = event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || event.target.closest?.("input, textarea, select");
+    if (way && !busy && !revealed && position()) step(way);
+  }
+  document.addEventListener("keydown", keys);
+  host.addEventListener("pointerdown", () => (focus = null));
+
+  // For the seat of the other person, as long as it can be taken.
+  function invitation(now) {
+    const key = now.over || now.watching ? null : inviteOf(id);
+    if (!key) return null;
+    const invite = careful(async () => copy(await outside(key), "The other player's address is copied: it sits down and plays."));
+    return el("section", { class: "card" }, el("h2", { text: "The other player" }), el("p", { class: "note", text: "The address of this page does not let anybody in. Send the other player an invitation; it is for one person only." }),
+      el("button", { type: "button", class: "main", text: "Invite", title: "Copies the address of the other seat", onclick: invite }));
   }
 
   function actions(now) {
@@ -161,11 +240,9 @@ export async function table(host, [id, key, ...rest], context) {
     if (!now.watching) button("Undo", () => (now.undo.allowed ? act({ do: "undo" }) : toast(now.undo.why)), now.undo.allowed ? {} : { class: "off", title: now.undo.why });
     if (!now.over && !now.watching) button("Resign", () => confirmed(buttons, "Resign") && act({ do: "resign" }));
     if (now.over) button("Reveal", openReveal, { class: "main" });
-    if (now.over) button("Review", () => (location.hash = address("review", id, seats[shown].watch)), { title: "Your moves beside a strategy's" });
+    if (now.over) button("Review", () => (location.hash = address("review", id, guest ? key : seats[shown].seat)), { title: "Your moves beside a strategy's" });
     if (now.over) button("Record", careful(async () => download(`${id}.txt`, await get(`/play/${id}/record`, { key: seats[shown].key }))));
     button("Share", careful(share), { title: "Copies an address that shows what you see, and cannot move" });
-    const invite = now.over ? null : inviteOf(id);
-    if (invite) button("Invite", careful(async () => copy(await outside(invite), "The other player's address is copied: it sits down and plays.")));
     button("New game", () => context.go());
     return el("div", { class: "row actions" }, ...buttons);
   }
@@ -198,22 +275,47 @@ export async function table(host, [id, key, ...rest], context) {
 
   function openReveal() {
     revealed = reveal(host, { id, key: seats[shown ?? 0].key, at: Number(rest[0] === "reveal" ? rest[1] : NaN) },
-      (at) => context.replace(id, seats[shown ?? 0].watch, "reveal", at), close);
+      (at) => readdress("reveal", at), close);
   }
 
   function close() {
     revealed = null;
-    context.go(id, ...(shared ? [] : [seats[shown].watch]));
+    context.go(id, ...(guest ? [key] : []));
   }
 
   async function arrive() {
     if (rest[0] === "reveal") openReveal();
     else if (/^\d+$/.test(rest[0] ?? "") && !shared) {
-      browsing = await get(`/play/${id}/past`, { key: seats[0].key, events: Number(rest[0]) });
+      const found = await get(`/play/${id}/past`, { key: seats[0].key, events: Number(rest[0]) });
+      if (left || found.events.length >= (position()?.events.length ?? Infinity)) return;
+      browsing = found;
+      wanted = found.events.length;
+      readdress(wanted);
       draw();
     }
   }
   arrive().catch(complain);
 
-  return { leave: () => (clearTimeout(patience), sockets.forEach((socket) => socket.close())) };
+  return {
+    leave() {
+      left = true;
+      clearTimeout(patience);
+      document.removeEventListener("keydown", keys);
+      sockets.forEach((socket) => socket.close());
+    },
+  };
+}
+
+// How the game ended, for whoever only looks on.
+function ending({ game, seat, result }) {
+  if (result.by === "resigned") return `${seatName(game, result.who)} resigned.`;
+  if (result.by !== "rules" || !result.score) return result.text;
+  return `${seatName(game, seat)} ${result.score > 0 ? "wins" : "loses"}: ${result.score > 0 ? "+" : ""}${result.score}.`;
+}
+
+function uninvited(host, context) {
+  host.append(el("section", { class: "card stack" }, el("h1", { text: "This game needs an invitation" }),
+    el("p", { text: "The address does not say for which seat, so it shows nothing of the game. Ask whoever sent it to press Invite beside the board, and to send you the address that this copies. Share copies one for looking on." }),
+    el("div", { class: "row" }, el("button", { type: "button", class: "main", text: "To all games", onclick: () => context.go() }))));
+  return undefined;
 }

@@ -8,6 +8,7 @@ export const name = "runs";
 export const title = "Runs";
 
 const EVERY = 2000; // ms
+const MOST = 6; // runs in a chart
 const PREFERRED = ["exploitability", "loss", "value"];
 
 export async function show(host, path, context) {
@@ -24,7 +25,7 @@ export async function show(host, path, context) {
 
 function curves(host, runs, papers, path, context) {
   const known = (one) => runs.some((run) => run.name === one);
-  let chosen = (path[0] ?? "").split(",").map((one) => one.replaceAll("%2C", ",").replaceAll("%25", "%")).filter(known);
+  let chosen = (path[0] ?? "").split(",").map((one) => one.replaceAll("%2C", ",").replaceAll("%25", "%")).filter(known).slice(0, MOST);
   if (!chosen.length) chosen = [runs[0].name];
   let stamp = "", timer = null, left = false, turn = 0;
   const run = (one) => runs.find((each) => each.name === one);
@@ -34,14 +35,21 @@ function curves(host, runs, papers, path, context) {
   const plot = chart("The curves", { zooms: true });
   const status = el("p", { class: "note", role: "status" });
   const latest = el("div", { class: "wide" });
+  const full = el("p", { class: "note", text: `A chart shows at most ${MOST} runs.` });
   const list = el("div", { class: "agents" }, ...runs.map((one) => {
     const box = el("input", { type: "checkbox", value: one.name, checked: chosen.includes(one.name), onchange: pick });
     const about = [one.game, one.method, one.seed === null ? "" : `seed ${one.seed}`, new Date(1000 * one.changed).toLocaleString([], { dateStyle: "short", timeStyle: "short" })];
     return el("label", { class: "check" }, box, el("span", {}, `${one.name} `, el("small", { text: about.filter(Boolean).join(" · ") })));
   }));
 
+  function limit() {
+    for (const box of list.querySelectorAll("input")) box.disabled = !box.checked && chosen.length >= MOST;
+    full.hidden = chosen.length < MOST;
+  }
+
   function pick() {
     chosen = [...list.querySelectorAll("input:checked")].map((box) => box.value);
+    limit();
     offer(y.value, x.value);
     draw();
   }
@@ -105,11 +113,12 @@ function curves(host, runs, papers, path, context) {
 
   for (const input of [x, y, logX, logY]) input.addEventListener("change", draw);
   host.append(el("h1", { text: "Runs" }), el("div", { class: "runs" },
-    el("section", { class: "stack" }, el("div", { class: "card stack" }, el("h2", { text: "Which ones" }), list), papers ?? ""),
+    el("section", { class: "stack" }, el("div", { class: "card stack" }, el("h2", { text: "Which ones" }), list, full), papers ?? ""),
     el("section", { class: "card stack" },
       el("div", { class: "row axes" }, field("Up", y), field("Across", x),
         el("label", { class: "check" }, logY, el("span", { text: "log up" })), el("label", { class: "check" }, logX, el("span", { text: "log across" }))),
       plot.element, status, latest)));
+  limit();
   offer(path[1] ?? "", "");
   logY.checked = y.value === "exploitability";
   ask();
