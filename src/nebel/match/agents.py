@@ -83,7 +83,7 @@ class Agent(ABC):
         """How often it would play each legal move, as far as it has thought about that; None: it does not say."""
         return None
 
-    def forget(self) -> None:  # noqa: B027: most remember nothing
+    def forget(self) -> None:  # noqa: B027 (most remember nothing)
         """Drop what is remembered from earlier moves: the next one is thought about from the start."""
 
     def sit(self) -> Agent:

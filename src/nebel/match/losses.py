@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nebel.core.game import CHANCE
+from nebel.core.interrupt import check
 from nebel.core.rng import generator, uniform
 from nebel.core.state import State
 from nebel.match.agents import pick_share
@@ -64,6 +65,7 @@ def _mean(found: list[float]) -> Guess | None:
 def _finish(policy: Policy, state: State, rng: NDArray[np.int64]) -> float:
     """The score of player 0 when both go on by the policy."""
     while not state.over:
+        check()
         if state.turn == CHANCE:
             state.deal(rng)
             continue

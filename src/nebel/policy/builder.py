@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nebel.core.errors import BadFile, BadSetting, Problem, TooLarge
+from nebel.core.interrupt import check
 from nebel.core.rng import generator, uniform
 from nebel.policy.hex_table import BOARD, Path_, table_policy
 from nebel.policy.states import START, BadAnswer, Seen, Shares, States
@@ -64,6 +65,7 @@ class Builder:
             self._walked = _Walk({}, {})
             todo: list[tuple[Seen, Path_]] = [(START, ())] if self.states.occurs(START) else []
             while todo:
+                check()
                 state, way = todo.pop()
                 if state in self._walked.ways:
                     continue
@@ -152,6 +154,7 @@ class Builder:
         drawn: Step = {}
         todo = roots[::-1]
         while todo:
+            check()
             state = todo.pop()
             answer = self._answers.get(state) if state not in roots else None
             if state in drawn or isinstance(answer, str):
@@ -222,6 +225,7 @@ class Builder:
         todo = list(self._walk.ways)
         known = set(todo)
         while todo:
+            check()
             state = todo.pop()
             shares = self.plays(state) or {}
             yield state, shares

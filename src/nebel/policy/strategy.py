@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from nebel.core.errors import BadFile, TooLarge
 from nebel.core.game import Game
+from nebel.core.interrupt import check
 from nebel.core.recall import PERFECT
 from nebel.core.registry import load
 from nebel.policy.hex_table import BOARD, Path_, board_key, memory_key, position, table_policy
@@ -114,6 +115,7 @@ class Program:
     def moves(self, rest: Rest, own: int, met: int) -> Iterator[tuple[Fraction, int | None, Rest]]:
         """(probability, cell, what is left) for each next move; any cell with `!` (cell -1); no move at all (cell None)."""
         while rest is not None:
+            check()
             first, after = rest
             if first < 0:  # all went well up to here: the guard is not needed
                 rest = after

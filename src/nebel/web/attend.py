@@ -34,7 +34,8 @@ class Attend:
             await self.app(scope, receive, send)
             return
         try:
-            body = await asyncio.wait_for(_body(receive), self.limits.body_seconds)
+            async with asyncio.timeout(self.limits.body_seconds):
+                body = await _body(receive)
         except TimeoutError:
             await _last(f"the body of the request has not arrived within {self.limits.body_seconds:g} s", 408)(scope, receive, send)
         except OverflowError:

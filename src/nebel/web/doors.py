@@ -105,8 +105,8 @@ class Http(H11Protocol):
         else:
             self._upgraded = True
             body = json.dumps({"error": "too many connections: close some, or come back later"}).encode()
-            head = ["HTTP/1.1 503 Service Unavailable", "content-type: application/json", f"content-length: {len(body)}", "connection: close"]
-            transport.write("\r\n".join([*head, "", ""]).encode() + body)
+            head = f"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n"
+            transport.write(head.encode() + b"connection: close\r\n\r\n" + body)
             transport.close()
 
     def data_received(self, data: bytes) -> None:

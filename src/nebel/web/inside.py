@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
+from weakref import WeakValueDictionary
 
 from nebel.core.errors import BadSetting, TooLarge, UnknownInformationState
 from nebel.core.game import CHANCE, END, BaseGame, Game, all_essential
+from nebel.core.interrupt import check
 from nebel.core.rng import generator
 from nebel.core.state import State
 from nebel.judge.values import Values
@@ -183,6 +186,7 @@ def onward(subject: Subject, player: int, begin: Pasts, move: int | None) -> tup
     while going:
         after: dict[str, list[tuple[State, float]]] = {}
         for game, odds in going:
+            check()
             if game.turn == player:
                 found.setdefault(" ".join(game.transcript(player)[begun:]), []).append((game, odds))
             elif game.turn != END:
@@ -206,21 +210,32 @@ def _chance_only(begin: Pasts, found: dict[str, list[tuple[State, float]]]) -> b
 
 
 class Study:
-    """Values of strategies, computed once: for one thread."""
+    """Values of strategies, each computed once; it can be used from several threads."""
 
     def __init__(self) -> None:
         self._values: dict[tuple[str, str, str], Values] = {}
+        self._computing: WeakValueDictionary[tuple[str, str, str], _Turn] = WeakValueDictionary()
 
     def values(self, subject: Subject) -> Values:
         """Exact ones, or the reason why there are none."""
         if subject.policy is None:
             raise BadSetting(f"{subject.agent.name} is no policy: what its moves are worth is not known")
         name = subject.agent.name, subject.game.string, subject.agent.digest
-        if name not in self._values:
-            self._values[name] = _values(subject.game, subject.policy)
-            for old in list(self._values)[:-KEPT]:
-                del self._values[old]
-        return self._values[name]
+        turn = self._computing.setdefault(name, _Turn())
+        with turn.lock:  # whoever wants the same waits, and finds it
+            found = self._values.get(name)
+            if found is None:
+                found = self._values[name] = _values(subject.game, subject.policy)
+                for old in list(self._values)[:-KEPT]:
+                    self._values.pop(old, None)
+        return found
+
+
+class _Turn:
+    """Whose turn it is to compute something."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
 
 
 def _values(game: BaseGame, policy: Policy) -> Values:

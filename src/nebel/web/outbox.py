@@ -46,7 +46,8 @@ class Outbox:
             if not self._unread:
                 self._filled.clear()
             try:
-                await asyncio.wait_for(send(message), PATIENCE)
+                async with asyncio.timeout(PATIENCE):
+                    await send(message)
             except TimeoutError as error:
                 raise Unread from error
 

@@ -175,7 +175,8 @@ class Session:
         self.state, self.row = state, row
         if self.over and not row.practice:
             self.agents = (None, None)  # what they remember of the game can be large
-        self._tell_all()
+        if self.over or self._agent() not in AT_ONCE:  # else there is more to tell in a moment
+            self._tell_all()
         self._let_reply()
 
     def _agent(self) -> Agent | None:
@@ -225,6 +226,7 @@ class Session:
             except NotKept as refusal:
                 self.broken = ""
                 why = f"{agent.name} cannot move yet: {refusal}. The game goes on as soon as that is possible"
+            self._tell_all()
             for listener, (_, _, aside) in [] if said else list(self._listeners.items()):
                 self._send(listener, aside, refused(why, None))
             said = True
