@@ -116,7 +116,7 @@ def stream(state: State, me: int) -> list[str]:
     session.listen(heard.append, Access(me, True))
     for step in state.steps:
         session.state.push(step.option)
-        session._tell_all()
+        session._tell_all({})
     return heard
 
 

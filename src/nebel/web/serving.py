@@ -35,6 +35,7 @@ def serve(setup: Setup) -> uvicorn.Server:
     given: dict[str, Any] = {
         **doors.protocols(),
         "ws_max_size": LONGEST_MESSAGE,
+        "ws_per_message_deflate": False,  # it costs more memory and time than the few kilobytes are worth
         "proxy_headers": bool(setup.proxy),
         "forwarded_allow_ips": setup.proxy,
         "timeout_graceful_shutdown": 2,

@@ -21,7 +21,7 @@ from nebel.match.bots import BotAgent
 from nebel.web import reply, told
 from nebel.web.outbox import refused
 from nebel.web.refusal import Refusal
-from nebel.web.reply import Pace, Reply
+from nebel.web.reply import Pace
 from nebel.web.store import PERSON, NotKept, Row, Store
 
 LOG = logging.getLogger("nebel.web")
@@ -170,13 +170,20 @@ class Session:
         """Let chance move, keep the game as it is now, and then tell it; if it cannot be kept, nothing has happened."""
         if row.resigned is None:
             reply.deal(state, self._chances(row))
+        self._show(state, self._kept(state, row), {})
+
+    def _kept(self, state: State, row: Row) -> Row:
         row = dataclasses.replace(row, moves=[step.option for step in state.steps])
         self._store.save(row)
+        return row
+
+    def _show(self, state: State, row: Row, messages: dict[Access, str]) -> None:
+        """This is the game from now on; `messages` are those that have been written already."""
         self.state, self.row = state, row
         if self.over and not row.practice:
             self.agents = (None, None)  # what they remember of the game can be large
         if self.over or self._agent() not in AT_ONCE:  # else there is more to tell in a moment
-            self._tell_all()
+            self._tell_all(messages)
         self._let_reply()
 
     def _agent(self) -> Agent | None:
@@ -196,43 +203,56 @@ class Session:
             await asyncio.wait({self._reply}, timeout=1.0)
 
     async def _answer(self) -> None:
-        """The agent's reply, at its beat."""
+        """The agent's reply, at its beat: all that can be done before is done before, so that the moment tells nothing."""
         agent, clock = self._agent(), self._pace.clock
         assert agent is not None
         try:
             given = self.agents, self.state.copy(), self._chances(self.row), clock
+            asked = clock.now()
             if agent in AT_ONCE:
-                asked = clock.now()
                 await clock.until(asked + reply.AT_ONCE / 2)  # what the person is told of the own move is on its way before
                 found = reply.play_on(*given)
-                await clock.until(reply.next_beat(asked, reply.AT_ONCE, clock.now()))
             else:
                 found = await self._pace.threads(agent).run(reply.play_on, *given)
-                await clock.until(self._pace.moment(agent, found))
             if found.failure is not None:
                 self._log(agent, found.failure, found.state)
-            await self._make(found, agent)
+            row = await self._kept_at_last(found.state, agent)
+            broken = f"{agent.name} could not go on: the game ends here." if found.failure is not None else ""
+            messages = self._messages(found.state, row, broken)
+            if agent in AT_ONCE:
+                await clock.until(reply.next_beat(asked, reply.AT_ONCE, clock.now()))
+            else:
+                await clock.until(self._pace.moment(agent, found))
+            self.broken = broken
+            self._show(found.state, row, messages)
         finally:
             if self._reply is asyncio.current_task():
                 self._reply = None
 
-    async def _make(self, found: Reply, agent: Agent) -> None:
-        """Make a reply; one that cannot be kept is tried again and again, and whoever listens is told once why the game stands still."""
+    async def _kept_at_last(self, state: State, agent: Agent) -> Row:
+        """The row of a game in the store. While it cannot be kept it is tried again and again, and whoever listens is told once why."""
         said = False
         while True:
-            self.broken = f"{agent.name} could not go on: the game ends here." if found.failure is not None else ""
             try:
-                return self._become(found.state, self.row)
+                return self._kept(state, self.row)
             except NotKept as refusal:
-                self.broken = ""
                 why = f"{agent.name} cannot move yet: {refusal}. The game goes on as soon as that is possible"
-            self._tell_all()
+            self._tell_all({})
             for listener, (_, _, aside) in [] if said else list(self._listeners.items()):
                 self._send(listener, aside, refused(why, None))
             said = True
             self._asked.clear()
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._asked.wait(), RETRY)
+
+    def _messages(self, state: State, row: Row, broken: str) -> dict[Access, str]:
+        """What listeners will be told if the game comes to this."""
+        now = self.state, self.row, self.broken
+        self.state, self.row, self.broken = state, row, broken
+        try:
+            return {access: self.tell(access) for access in {access for access, _, _ in self._listeners.values()}}
+        finally:
+            self.state, self.row, self.broken = now
 
     def _log(self, agent: Agent, error: Exception, state: State) -> None:
         where = f"{self.game.string} after {state.moves_text()}"
@@ -246,10 +266,10 @@ class Session:
 
         return chances
 
-    def _tell_all(self) -> None:
+    def _tell_all(self, messages: dict[Access, str]) -> None:
         """Tell whoever sees a difference."""
         for listener, (access, before, aside) in list(self._listeners.items()):
-            message = self.tell(access)
+            message = messages.get(access) or self.tell(access)
             if message != before:
                 self._listeners[listener] = access, message, aside
                 self._send(listener, listener, message)
