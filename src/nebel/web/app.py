@@ -16,7 +16,7 @@ from nebel.web import arena, build, bundle, catalogue, look, play, review, runs
 from nebel.web.attend import Attend
 from nebel.web.guard import Guard
 from nebel.web.house import House
-from nebel.web.refusal import explain
+from nebel.web.refusal import documented, explain
 from nebel.web.setup import Setup
 
 STATIC = Path(__file__).parent / "static"
@@ -43,6 +43,7 @@ def make_app(setup: Setup) -> ASGIApp:
         openapi_url="/api/openapi.json",
         docs_url=None,
         redoc_url=None,
+        responses=documented(),
         lifespan=life,
     )
     app.state.house = house

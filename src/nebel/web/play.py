@@ -13,11 +13,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from nebel.core.errors import Problem
 from nebel.web.house import Here
 from nebel.web.outbox import Outbox, Unread, refused
-from nebel.web.refusal import Refusal
+from nebel.web.refusal import Refusal, documented
 from nebel.web.session import Access, Session
 from nebel.web.store import PERSON
 
-router = APIRouter(prefix="/api/play", tags=["play"])
+router = APIRouter(prefix="/api/play", tags=["play"], responses=documented(404, 409, 410, 507))
 
 MOST_MESSAGE = 4096
 """Characters of a message on a socket."""
@@ -131,7 +131,7 @@ async def past(id: str, key: Key, events: Annotated[int, Query(ge=0)], house: He
     return session.past(session.access(key), events)
 
 
-@router.get("/{id}/record", summary="The whole game as text, once it is over")
+@router.get("/{id}/record", summary="The whole game as text, once it is over", response_class=PlainTextResponse)
 async def record(id: str, key: Key, house: Here) -> PlainTextResponse:
     session = await house.hall.find(id)
     session.access(key)
