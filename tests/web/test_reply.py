@@ -94,7 +94,8 @@ def shown_after(first: str, seconds: float | None, full: float) -> tuple[int, li
             asked = clock.now()
 
             def listener(text: str, asked: float = asked) -> None:
-                if json.loads(text)["yours"]:
+                now = json.loads(text)
+                if now["yours"] or now["over"]:
                     heard.append(clock.now() - asked)
 
             at.listen(listener, ME)
