@@ -193,13 +193,18 @@ def test_records_go_on(local: Local) -> None:
 
 def test_old_games_make_room(local: Local, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hall, "KEPT", 2)
-    for _ in range(2):
-        local.begin("kuhn", "person", "random")
-    refused = local.post("/api/play", {"game": "kuhn"})
-    assert (refused.status_code, "all of them new" in refused.json()["error"]) == (503, True)
-    monkeypatch.setattr(hall, "OLD", -60)  # as if they were older
-    for _ in range(2):
-        local.begin("kuhn", "person", "random")
+    first, second = (local.begin("kuhn", "person", "random", seed=1) for _ in range(2))
+    with local.live(first["id"], first["seats"][0]["key"]) as socket:
+        hear(socket, yours=True)
+        third = local.begin("kuhn", "person", "random", seed=1)
+        kept = [local.get(f"/api/play/{game['id']}", key=game["seats"][0]["key"]).status_code for game in (first, second, third)]
+        assert kept == [200, 404, 200]  # the first is being played
+        with local.live(third["id"], third["seats"][0]["key"]) as other:
+            hear(other, yours=True)
+            refused = local.post("/api/play", {"game": "kuhn"})
+            assert (refused.status_code, "all of them being played" in refused.json()["error"]) == (503, True)
+            monkeypatch.setattr(hall, "OLD", -60)  # as if they were older
+            local.begin("kuhn", "person", "random")
 
 
 def test_moves_of_any_letters(local: Local) -> None:

@@ -13,9 +13,9 @@ from nebel.core.errors import Problem
 from nebel.core.rng import generator
 from nebel.core.state import State
 from nebel.web.play import _hear
+from nebel.web.reply import Pace
 from nebel.web.session import Access, Session
 from nebel.web.store import PERSON, Row, Store
-from nebel.web.workers import Workers
 
 ALL = [
     "kuhn",
@@ -36,7 +36,7 @@ ALL = [
 KEYS = (("key-0", "watch-0"), ("key-1", "watch-1"))
 NONSENSE = ("", "zz", "a1", "b2-b3", "pass", "liar", "0", "AB", "2s", "challenge", "raise")
 MOST_LOOKS = 400
-STORE, NOBODY = Store(":memory:"), Workers(0, "none")
+STORE, NOBODY = Store(":memory:"), Pace()
 
 
 def table(state: State, other: str = PERSON) -> Session:
@@ -115,8 +115,8 @@ def stream(state: State, me: int) -> list[str]:
     session, heard = table(state.game.start()), list[str]()
     session.listen(heard.append, Access(me, True))
     for step in state.steps:
-        session._push(step.option)
-        session._tell_all()
+        session.state.push(step.option)
+        session._tell_all({})
     return heard
 
 

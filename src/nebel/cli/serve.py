@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ipaddress
 import secrets
 import socket
 from pathlib import Path
@@ -22,6 +23,8 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument("--policies", type=Path, nargs="+", action="extend", default=[], metavar="FOLDER", help=files)
     own = "a game besides the built-in ones: path/to/file.py:factory, or openspiel:NAME; may be given again"
     parser.add_argument("--game", action="append", default=[], metavar="GAME", help=own)
+    proxy = "the address of a reverse proxy in front of the server, whose X-Forwarded-For says who a visitor is (default: none)"
+    parser.add_argument("--proxy", default="", metavar="ADDRESS", help=proxy)
     parser.add_argument("--runs", type=Path, default=Path("runs"), metavar="FOLDER", help="of runs, whose curves are shown (default: runs)")
 
 
@@ -40,17 +43,26 @@ def run(args: argparse.Namespace) -> int:
             raise BadSetting(f"--policies {folder}: no such folder")
     for game in args.game:
         load(game).try_out()
+    if args.proxy and not _is_address(args.proxy):
+        raise BadSetting(f"--proxy {args.proxy}: not an address such as 127.0.0.1")
     token = args.token or ("" if args.host in LOCAL else secrets.token_urlsafe(16))
     if token and not token.isascii():
         raise BadSetting("--token is made of ASCII characters")
     db = args.db or str(args.runs / "page.sqlite")
     with listen(args.host, args.port) as listening:
-        setup = Setup(args.host, listening.getsockname()[1], token, db, args.runs, tuple(args.policies), tuple(args.game))
+        setup = Setup(args.host, listening.getsockname()[1], token, db, args.runs, tuple(args.policies), tuple(args.game), args.proxy)
         server = serve(setup)
         say(f"Open the page: {address(setup)}")
         say(f"Games are kept in {db}. Stop with Ctrl-C.")
         server.run(sockets=[listening])
     return 0
+
+
+def _is_address(text: str) -> bool:
+    try:
+        return bool(ipaddress.ip_address(text))
+    except ValueError:
+        return False
 
 
 def address(setup: Setup) -> str:

@@ -11,6 +11,7 @@ from collections import defaultdict
 from typing import NamedTuple
 
 from nebel.core.errors import TooLarge
+from nebel.core.interrupt import check
 from nebel.policy.strategy import Program, Rest, Strategy
 from nebel.policy.terrain import Terrain
 
@@ -52,6 +53,7 @@ class _Search:
         known = self._replies.get((stage, hidden))
         if known is not None:
             return known
+        check()
         rest, own, met = stage
         after: Weights = defaultdict(float)
         free = [c for c in range(self.mine.cells) if not (own | met) >> c & 1]
@@ -77,6 +79,7 @@ class _Search:
             return self.known[key] * total
         if len(self.known) >= self.limit:
             raise TooLarge(f"the best response to this strategy takes more than {self.limit:,} beliefs; use '!' less, or a smaller board")
+        check()
         top = 0.0
         for cell in range(self.mine.cells):
             stone = 1 << cell

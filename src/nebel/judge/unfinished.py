@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from nebel.core.errors import TooLarge
+from nebel.core.interrupt import check
 from nebel.judge.guarantee import MOST_BELIEFS, Guarantee
 from nebel.policy.builder import Builder
 from nebel.policy.states import START, Seen
@@ -34,6 +35,7 @@ class _Search:
         """The strategy's turn against the stones `hidden`: how often it has no answer, and where it stands afterwards, not having won."""
         if (state, hidden) in self._replies:
             return self._replies[state, hidden]
+        check()
         shares = self.builder.plays(state)
         lost, after = float(shares is None), defaultdict[Seen, float](float)
         for cell, share in (shares or {}).items():
@@ -69,6 +71,7 @@ class _Search:
             return self.known[key] * total
         if len(self.known) >= self.limit:
             raise TooLarge(f"the best response to this strategy takes more than {self.limit:,} beliefs; use '!' less, or a smaller board")
+        check()
         top = 0.0
         for cell in range(self.states.cells):
             stone = 1 << cell

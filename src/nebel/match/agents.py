@@ -55,6 +55,8 @@ class Agent(ABC):
     game    the game it was made for; None: any
     digest  what else decides how it plays, besides its name
     thinks  whether a move takes so long that games are worth playing side by side
+    seconds how long it thinks about a move, if that is what it goes by
+    nbytes  how much memory it takes to remember what it found at earlier moves
     """
 
     name: str
@@ -64,14 +66,26 @@ class Agent(ABC):
     game: str | None = None
     digest: str = ""
     thinks: bool = False
+    seconds: float | None = None
+
+    @property
+    def nbytes(self) -> int:
+        return 0
 
     @abstractmethod
     def choose(self, state: State, rng: Generator) -> int:
         """A legal move of the player to move; chances are taken from `rng` alone."""
 
+    def choose_within(self, state: State, rng: Generator, share: float) -> int:
+        """Choose as `choose` does, and spend only this share of what the agent may spend on a move."""
+        return self.choose(state, rng)
+
     def shares(self, state: State) -> dict[int, float] | None:
         """How often it would play each legal move, as far as it has thought about that; None: it does not say."""
         return None
+
+    def forget(self) -> None:  # noqa: B027 (most remember nothing)
+        """Drop what is remembered from earlier moves: the next one is thought about from the start."""
 
     def sit(self) -> Agent:
         """Whoever takes one seat in one game: a player of its own if it remembers anything from move to move."""

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nebel.core.game import CHANCE
+from nebel.core.interrupt import check
 from nebel.core.rng import generator
 from nebel.core.state import State
 from nebel.match.thinkers import Mind
@@ -118,6 +119,7 @@ def by_drawing(hidden: Hidden, tendency: Tendency, me: int, count: int, seed: in
 
 def odds_of(state: State, tendency: Tendency, me: int, error: float = ERROR) -> dict[int, float]:
     """How often each option would be taken here; what `me` did is certain."""
+    check()
     options = state.options()
     if state.turn == CHANCE:
         return dict(zip(options, state.odds(), strict=True))

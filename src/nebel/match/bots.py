@@ -93,8 +93,12 @@ class ByTheClock(Agent):
         self._pace = 0.0  # nodes a second, once measured
 
     def choose(self, state: State, rng: Generator) -> int:
+        return self.choose_within(state, rng, 1.0)
+
+    def choose_within(self, state: State, rng: Generator, share: float) -> int:
         assert isinstance(state.game, Game)
-        options = state.options()
+        assert self.seconds is not None
+        options, seconds = state.options(), share * self.seconds
         if len(options) == 1:
             return options[0]
         look, deepest = _looking_within(state.game, self.looker), state.game.bots[self.looker].deepest
@@ -102,7 +106,7 @@ class ByTheClock(Agent):
             u = uniform(rng)
             move, depth, nodes = int(look(state.position, u, 1, 1 << 40)), 2, FIRST_NODES
             begun = time.perf_counter()  # what was compiled does not count
-            end = begun + self.seconds
+            end = begun + seconds
             while depth <= deepest and (now := time.perf_counter()) < end:
                 nodes = max(nodes, int(self._pace * (end - now)))
                 found = int(look(state.position, u, depth, nodes))
@@ -110,7 +114,7 @@ class ByTheClock(Agent):
                     move, depth = found, depth + 1
                     continue
                 self._pace = nodes / (time.perf_counter() - now)
-                if now + nodes / self._pace >= end - 0.1 * self.seconds:
+                if now + nodes / self._pace >= end - 0.1 * seconds:
                     break
         return _checked(state, self.looker, move)
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nebel.core.game import CHANCE
+from nebel.core.interrupt import check
 from nebel.core.rng import generator, uniform
 from nebel.core.state import State
 from nebel.match.agents import Agent, pick_share
@@ -124,6 +125,7 @@ def _mean(found: list[float]) -> Guess | None:
 def _finish(choose: Chooser, state: State, rng: NDArray[np.int64]) -> float:
     """The score of player 0 when the game is played to its end."""
     while not state.over:
+        check()
         if state.turn == CHANCE:
             state.deal(rng)
         else:

@@ -62,10 +62,20 @@ class Prover(Agent):
         self.name, self.plies, self.other = name, plies, other
         self.game, self.thinks, self.digest = other.game, other.thinks, f"{other.digest}+{plies}"
 
+    @property
+    def nbytes(self) -> int:
+        return self.other.nbytes
+
     def choose(self, state: State, rng: Generator) -> int:
+        return self.choose_within(state, rng, 1.0)
+
+    def choose_within(self, state: State, rng: Generator, share: float) -> int:
         options = state.options()
         found = sure_win(state, self.plies) if len(options) > 1 else None
-        return self.other.choose(state, rng) if found is None or found not in options else found
+        return self.other.choose_within(state, rng, share) if found is None or found not in options else found
+
+    def forget(self) -> None:
+        self.other.forget()
 
     def shares(self, state: State) -> dict[int, float] | None:
         return self.other.shares(state)

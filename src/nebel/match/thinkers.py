@@ -65,18 +65,29 @@ class Thinker(Agent):
         self.name, self.budget, self.settings, self.guide = name, budget, settings, policy
         self.digest = json.dumps([type(settings).__name__, *budget, dataclasses.asdict(settings), digest])
         self.game = policy.game if isinstance(policy, MadePolicy) else None
+        self.seconds = budget.seconds
         self.minds: dict[int, Mind] = {}  # by seat
 
+    @property
+    def nbytes(self) -> int:
+        return sum(_nbytes(value) for mind in self.minds.values() for value in vars(mind.search).values())
+
+    def forget(self) -> None:
+        self.minds = {}
+
     def choose(self, state: State, rng: Generator) -> int:
+        return self.choose_within(state, rng, 1.0)
+
+    def choose_within(self, state: State, rng: Generator, share: float) -> int:
         options = state.options()
         if len(options) == 1:
             return options[0]
-        shares = self.think(state, rng)
+        shares = self.think(state, rng, share)
         with np.errstate(over="ignore"):
             return list(shares)[pick_share(list(shares.values()), 0, len(shares), uniform(rng))]
 
-    def think(self, state: State, rng: Generator) -> dict[int, float]:
-        """Spend the budget on this state; returns how often each move should be played."""
+    def think(self, state: State, rng: Generator, share: float = 1.0) -> dict[int, float]:
+        """Spend this share of the budget on this state; returns how often each move should be played."""
         me, events = state.turn, events_of(state, state.turn)
         mind = self.minds.get(me)
         if mind is None or mind.search.game is not state.game or not mind.led_to(events):
@@ -85,7 +96,7 @@ class Thinker(Agent):
             search = self._search(state.game, seed)
         else:
             search = mind.search
-        self.minds[me] = Mind(search, events, search.think(state, *self.budget))
+        self.minds[me] = Mind(search, events, search.think(state, *self.budget.part(share)))
         return search.shares(state)
 
     def shares(self, state: State) -> dict[int, float] | None:
@@ -123,6 +134,13 @@ class Thinker(Agent):
             assert isinstance(self.guide, NetPolicy)
             return Advised(game, self.guide, self.settings, seed)
         return Rollouts(game, self.settings, seed)
+
+
+def _nbytes(value: object) -> int:
+    """The bytes of an array, or of all arrays in a tuple."""
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    return sum(map(_nbytes, value)) if isinstance(value, tuple) else 0
 
 
 def read_thinker(name: str, text: str, guide: Agent | None) -> Thinker:

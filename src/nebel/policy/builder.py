@@ -21,6 +21,7 @@ import numpy as np
 from nebel.core.errors import BadFile, BadSetting, Problem, TooLarge
 from nebel.core.game import BaseGame
 from nebel.core.input import MEGABYTE, parse_json, read_text
+from nebel.core.interrupt import check
 from nebel.core.registry import load_named
 from nebel.core.rng import generator, uniform
 from nebel.policy.ahead import Ahead
@@ -70,6 +71,7 @@ class Builder:
             self._walked = _Walk({}, {})
             todo: list[tuple[Seen, Path_]] = [(START, ())] if self.states.occurs(START) else []
             while todo:
+                check()
                 state, way = todo.pop()
                 if state in self._walked.ways:
                     continue
@@ -158,6 +160,7 @@ class Builder:
         drawn: Step = {}
         todo = roots[::-1]
         while todo:
+            check()
             state = todo.pop()
             answer = self._answers.get(state) if state not in roots else None
             if state in drawn or isinstance(answer, str):
@@ -228,6 +231,7 @@ class Builder:
         todo = list(self._walk.ways)
         known = set(todo)
         while todo:
+            check()
             state = todo.pop()
             shares = self.plays(state) or {}
             yield state, shares

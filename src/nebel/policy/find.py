@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from nebel.core.errors import UnknownInformationState
 from nebel.core.game import END, BaseGame
+from nebel.core.interrupt import check
 from nebel.core.state import State
 
 SEARCHED = 300_000
@@ -17,6 +18,7 @@ def find(game: BaseGame, player: int, words: list[str]) -> State | None:
 
     def search(matched: int) -> bool:
         nonlocal searched
+        check()
         searched += 1
         if searched > SEARCHED:
             raise UnknownInformationState(f"no game was found in which player {player} saw '{' '.join(words)}': the search gave up")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from nebel.core.interrupt import check
 from nebel.policy.limits import MIXING, Effort
 from nebel.policy.syntax import (
     MAIN,
@@ -101,6 +102,7 @@ class Program:
         `known` are those of alternatives that were followed before: what is named twice in a mixture is followed once.
         """
         while rest is not None:
+            check()
             self.effort.spend(1)
             first, after = rest
             if first < 0:  # all went well up to here: the guard is not needed

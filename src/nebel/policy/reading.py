@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from nebel.core.interrupt import check
 from nebel.core.recall import PERFECT
 from nebel.policy.ahead import Ahead
 from nebel.policy.builder import ROAM, Step
@@ -38,6 +39,7 @@ def _with_roaming(states: States, said: dict[Seen, Shares], walked: Walked, most
     todo = [Seen(own, met, path if ordered else ()) for own, met, path in walked.roams]
     done: set[Seen] = set()
     while todo:
+        check()
         state = todo.pop()
         if state in done:
             continue

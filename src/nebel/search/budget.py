@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from nebel.core.amounts import read_count, read_seconds
 from nebel.core.errors import BadSetting
+from nebel.core.interrupt import check
 
 FIRST_LOOK = 64
 """Simulations before the first look at the clock."""
@@ -18,6 +19,15 @@ class Budget(NamedTuple):
 
     simulations: int | None = None
     seconds: float | None = None
+
+    def part(self, share: float) -> Budget:
+        """A share of it, at least one simulation.
+
+        >>> Budget(simulations=1000).part(0.25)
+        Budget(simulations=250, seconds=None)
+        """
+        simulations = None if self.simulations is None else max(1, int(self.simulations * share))
+        return Budget(simulations, None if self.seconds is None else self.seconds * share)
 
 
 def read_budget(text: str) -> Budget:
@@ -43,6 +53,7 @@ def spend(simulate: Callable[[int], None], simulations: int | None, seconds: flo
         return simulations or 0
     end, done, chunk = time.perf_counter() + seconds, 0, FIRST_LOOK
     while ((now := time.perf_counter()) < end or not done) and done != simulations:
+        check()
         chunk = chunk if simulations is None else min(chunk, simulations - done)
         simulate(chunk)
         done += chunk

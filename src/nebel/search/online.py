@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from nebel.core.errors import BadSetting
 from nebel.core.game import BaseGame
+from nebel.core.interrupt import check
 from nebel.core.recall import PERFECT
 from nebel.core.rng import generator
 from nebel.core.sequence import shares_of
@@ -108,6 +109,7 @@ class Searches:
         left, full = todo.copy(), len(self._asks)
         with np.errstate(over="ignore"):
             while left.any():
+                check()
                 part = np.minimum(left, max(AT_ONCE, int(self._memory.counts[:, memory.USED].max())))
                 left -= part
                 more = left.any()

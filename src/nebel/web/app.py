@@ -13,9 +13,10 @@ from starlette.types import ASGIApp
 
 import nebel
 from nebel.web import arena, build, bundle, catalogue, look, play, review, runs
+from nebel.web.attend import Attend
 from nebel.web.guard import Guard
 from nebel.web.house import House
-from nebel.web.refusal import explain
+from nebel.web.refusal import documented, explain
 from nebel.web.setup import Setup
 
 STATIC = Path(__file__).parent / "static"
@@ -42,6 +43,7 @@ def make_app(setup: Setup) -> ASGIApp:
         openapi_url="/api/openapi.json",
         docs_url=None,
         redoc_url=None,
+        responses=documented(),
         lifespan=life,
     )
     app.state.house = house
@@ -49,16 +51,16 @@ def make_app(setup: Setup) -> ASGIApp:
     for router in ROUTERS:
         app.include_router(router)
 
-    @app.get("/", include_in_schema=False)
+    @app.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
     async def page() -> FileResponse:
         return FileResponse(STATIC / "index.html", headers={"Cache-Control": "no-cache"})
 
-    @app.get("/api", include_in_schema=False)
+    @app.api_route("/api", methods=["GET", "HEAD"], include_in_schema=False)
     async def interface() -> FileResponse:
         return FileResponse(STATIC / "api.html", headers={"Cache-Control": "no-cache"})
 
     app.mount("/static", Fresh(directory=STATIC), name="static")
-    return Guard(app, setup)
+    return Guard(Attend(app, setup.limits), setup)
 
 
 class Fresh(StaticFiles):

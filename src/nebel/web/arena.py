@@ -9,8 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from nebel.web.house import Here
 from nebel.web.matches import MOST_GAMES, Match
+from nebel.web.refusal import documented
 
-router = APIRouter(prefix="/api/arena", tags=["arena"])
+router = APIRouter(prefix="/api/arena", tags=["arena"], responses=documented(404, 507))
 
 Name = Annotated[str, Field(max_length=300)]
 

@@ -35,6 +35,7 @@ MOST_BELIEFS = 200_000
 QUICKLY = 4_000
 """Beliefs that are looked at without being asked for."""
 LISTED = 60
+FILE = {"description": "A policy file.", "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
 MOST_TEXT = 50_000
 
 Text = Annotated[str, Field(max_length=MOST_TEXT)]
@@ -379,7 +380,7 @@ async def wins(asked: Judge, house: Here) -> Wins:
     return await (house.builders if asked.quickly else house.judges).run(_wins, house.shelf, asked)
 
 
-@router.post("/policy", summary="The strategy as a policy file", response_class=Response)
+@router.post("/policy", summary="The strategy as a policy file", response_class=Response, responses={200: FILE})
 async def policy(asked: Work, house: Here) -> Response:
     made = await house.judges.run(_policy, house.shelf, asked)
     return Response(made, media_type="application/octet-stream", headers={"Content-Disposition": 'attachment; filename="built.nebel"'})

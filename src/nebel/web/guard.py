@@ -8,17 +8,13 @@ from collections.abc import MutableMapping
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
-from fastapi import HTTPException
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from nebel.web.attend import MOST_BYTES, TOO_LARGE
 from nebel.web.refusal import answer
 from nebel.web.setup import LOCAL, Setup
-
-MOST_BYTES = 1 << 18
-"""Of a request's body."""
-TOO_LARGE = f"a request has at most {MOST_BYTES:,} bytes"
 
 POLICY = "; ".join(
     [
@@ -62,7 +58,7 @@ class Guard:
         elif refused:
             await refused(scope, receive, _with_headers(send))
         else:
-            await self._limited(scope, receive, _with_headers(send))
+            await self.app(scope, receive, _with_headers(send))
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
@@ -96,20 +92,6 @@ class Guard:
 
     def _right(self, token: str) -> bool:
         return hmac.compare_digest(token.encode(), self.setup.token.encode())
-
-    async def _limited(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """The app, with a body that ends in time even if its length was not told."""
-        taken = 0
-
-        async def counted() -> Message:
-            nonlocal taken
-            message = await receive()
-            taken += len(message.get("body", b""))
-            if taken > MOST_BYTES:
-                raise HTTPException(413, TOO_LARGE)
-            return message
-
-        await self.app(scope, counted, send)
 
 
 def _from_elsewhere(scope: Scope, headers: Headers) -> bool:

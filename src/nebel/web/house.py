@@ -10,12 +10,17 @@ from starlette.requests import HTTPConnection
 from nebel.web.hall import Hall
 from nebel.web.inside import Study
 from nebel.web.matches import Matches
+from nebel.web.reply import Pace
 from nebel.web.setup import Setup
 from nebel.web.shelf import Shelf
 from nebel.web.store import Store
+from nebel.web.visitor import Counted
 from nebel.web.workers import Workers
 
-THINKERS, LOADERS = 2, 2
+THREADS, EACH = 3, 2
+"""For each kind of work, and of these for one visitor: somebody else always finds one."""
+WAITING, BEGINNING = 30, 500
+"""Requests of a visitor that may wait for a thread; games are begun by many players at once."""
 
 
 class House:
@@ -23,22 +28,23 @@ class House:
     shelf     games, agents and policies by the names that visitors use
     hall      games that are played
     store     where they are kept
+    sockets   counts the WebSockets of each visitor
     loaders   threads for reading files and other work of some seconds: `await house.loaders.run(function, *args)`
-    thinkers  threads in which agents think about their moves
-    lookers   the one thread in which strategies are looked into and games reviewed, with what it knows already in `study`
-    builders  a thread for steps of strategies that are built, and judges one for their guarantees
-    arena     matches, played in a thread of their own
+    lookers   threads in which strategies are looked into and games reviewed, with what they know already in `study`
+    builders  threads for steps of strategies that are built, and judges those for their guarantees
+    arena     matches, played in threads of their own
     """
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
-        self.loaders, self.thinkers = Workers(LOADERS, "load"), Workers(THINKERS, "think")
-        self.lookers, self.study = Workers(1, "look"), Study()
+        self.loaders = Workers(THREADS, "load", EACH, BEGINNING)
+        self.lookers, self.study = Workers(THREADS, "look", EACH, WAITING), Study()
+        self.builders, self.judges = (Workers(THREADS, name, EACH, WAITING) for name in ("build", "judge"))
         self.shelf = Shelf(setup)
         self.store = Store(setup.db)
-        self.hall = Hall(self.shelf, self.store, self.loaders, self.thinkers)
-        self.builders, self.judges = Workers(1, "build"), Workers(1, "judge")
-        self.arena = Matches(self.shelf, self.store)
+        self.hall = Hall(self.shelf, self.store, self.loaders, Pace(), setup.limits)
+        self.sockets = Counted(setup.limits.sockets, "open games")
+        self.arena = Matches(self.shelf, self.store, setup.limits.matches)
 
 
 def _house(connection: HTTPConnection) -> House:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
+from weakref import WeakValueDictionary
 
 import numpy as np
 
 from nebel.core.errors import BadSetting, TooLarge, UnknownInformationState
 from nebel.core.game import CHANCE, END, BaseGame, Game, all_essential
+from nebel.core.interrupt import check
 from nebel.core.rng import generator
 from nebel.core.state import State
 from nebel.judge.values import Values
@@ -32,6 +35,7 @@ MOST_OPEN, MOST_NEXT = 800, 300
 KEPT = 3
 """Strategies whose values are kept, and solutions."""
 
+T = TypeVar("T")
 POLICY, SEARCH, CHANCE_ALONE = "policy", "search", "chance"
 
 
@@ -98,10 +102,10 @@ Ways = Callable[[Tendency, float], Iterable[tuple[State, float]]]
 
 def pasts(subject: Subject, state: State) -> Pasts:
     """What may have happened, as the player to move sees it."""
-    moves = state.moves()
-    if subject.known_pasts is None or subject.known_pasts[0] != moves:
-        subject.known_pasts = moves, _pasts(subject, state)
-    return subject.known_pasts[1]
+    moves, known = state.moves(), subject.known_pasts
+    if known is None or known[0] != moves:
+        known = subject.known_pasts = moves, _pasts(subject, state)
+    return known[1]
 
 
 def _pasts(subject: Subject, state: State) -> Pasts:
@@ -200,6 +204,7 @@ def onward(subject: Subject, player: int, begin: Pasts, move: int | None) -> tup
     while going:
         after: dict[str, list[tuple[State, float]]] = {}
         for game, odds in going:
+            check()
             if game.turn == player:
                 found.setdefault(" ".join(game.transcript(player)[begun:]), []).append((game, odds))
             elif game.turn != END:
@@ -223,33 +228,48 @@ def _chance_only(begin: Pasts, found: dict[str, list[tuple[State, float]]]) -> b
 
 
 class Study:
-    """Values of strategies and solutions of small games, computed once: for one thread."""
+    """Values of strategies and solutions of small games, each computed once; it can be used from several threads."""
 
     def __init__(self) -> None:
-        self._values: dict[tuple[str, str, str], Values] = {}
-        self._solutions: dict[str, Subject] = {}
+        self._values: Once[Values] = Once()
+        self._solutions: Once[PolicyAgent] = Once()
 
     def solution(self, game: BaseGame) -> Subject:
         """Return an approximate equilibrium of a small game, or raise `TooLarge`."""
-        if game.string not in self._solutions:
-            self._solutions[game.string] = Subject(solve(game), game)
-            _forget(self._solutions)
-        return self._solutions[game.string]
+        return Subject(self._solutions.get(game.string, lambda: solve(game)), game)
 
     def values(self, subject: Subject) -> Values:
         """Exact ones, or the reason why there are none."""
         if subject.policy is None:
             raise BadSetting(f"{subject.agent.name} is no policy: what its moves are worth is not known")
         name = subject.agent.name, subject.game.string, subject.agent.digest
-        if name not in self._values:
-            self._values[name] = _values(subject.game, subject.policy)
-            _forget(self._values)
-        return self._values[name]
+        policy = subject.policy
+        return self._values.get(name, lambda: _values(subject.game, policy))
 
 
-def _forget(held: dict[Any, Any]) -> None:
-    for old in list(held)[:-KEPT]:
-        del held[old]
+class Once(Generic[T]):
+    """The newest of what was computed, by key. Whoever wants what is being computed waits for it."""
+
+    def __init__(self) -> None:
+        self._found: dict[Any, T] = {}
+        self._computing: WeakValueDictionary[Any, _Turn] = WeakValueDictionary()
+
+    def get(self, key: Any, compute: Callable[[], T]) -> T:
+        turn = self._computing.setdefault(key, _Turn())
+        with turn.lock:
+            if key not in self._found:
+                self._found[key] = compute()
+            found = self._found[key]
+            for old in list(self._found)[:-KEPT]:
+                self._found.pop(old, None)
+        return found
+
+
+class _Turn:
+    """Whose turn it is to compute something."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
 
 
 def _values(game: BaseGame, policy: Policy) -> Values:

@@ -1,4 +1,4 @@
-"""Matches that the page has started: one is played at a time, the others wait. A server that starts again goes on with them."""
+"""Matches that the page has started: of each visitor one is played at a time. A server that starts again goes on with them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import combinations
 from typing import Any, Literal
+from weakref import WeakValueDictionary
 
 from nebel.core.errors import BadSetting, Problem, TooLarge
+from nebel.core.interrupt import Interrupted
 from nebel.match.agents import Agent
 from nebel.match.arena import Arena, Result, Terms
 from nebel.match.rating import Ratings, rate
 from nebel.web.refusal import Refusal
 from nebel.web.shelf import Shelf
-from nebel.web.store import Store
+from nebel.web.store import NotKept, Store
+from nebel.web.visitor import VISITOR
 from nebel.web.workers import Workers
 
 LOG = logging.getLogger("nebel.web")
@@ -46,6 +49,7 @@ class Match:
         self.ratings: Ratings | None = None
         self.played = 0
         self.began = time.time()
+        self.visitor = VISITOR.get()
         self._shelf = shelf
         self._arena: Arena | None = None
         self._agents: dict[str, Agent] = {}
@@ -92,6 +96,8 @@ class Match:
             self._take(arena.play(self._agents[a], self._agents[b], self.terms, self._tick))
         except _Stopped:
             self.stage = "stopped"
+        except Interrupted:  # the server ends
+            return
         except Problem as problem:
             self.stage, self.reason = "failed", str(problem)
         except Exception:
@@ -111,13 +117,14 @@ class Match:
 
     def to_json(self) -> dict[str, Any]:
         facts = {"game": self.game, "names": self.names, "games": self.terms.games, "seed": self.terms.seed, "began": self.began}
+        facts["visitor"] = self.visitor
         return facts | {"stage": self.stage, "reason": self.reason, "results": [result.as_json() for result in self.results]}
 
     @classmethod
     def from_json(cls, shelf: Shelf, id: str, kept: dict[str, Any]) -> Match:
         """As it was kept; one that was being played waits for its turn again."""
         match = cls(shelf, kept["game"], kept["names"], Terms(kept["games"], kept["seed"], threads=1))
-        match.id, match.began, match.reason = id, kept["began"], kept["reason"]
+        match.id, match.began, match.reason, match.visitor = id, kept["began"], kept["reason"], kept.get("visitor", "")
         match.stage = "waiting" if kept["stage"] == "playing" else kept["stage"]
         for result in kept["results"]:
             match._take(Result(**result))
@@ -127,16 +134,17 @@ class Match:
 class Matches:
     """All matches, the latest last."""
 
-    def __init__(self, shelf: Shelf, store: Store) -> None:
-        self._shelf, self._store = shelf, store
+    def __init__(self, shelf: Shelf, store: Store, most: int) -> None:
+        self._shelf, self._store, self._most = shelf, store, most
         self._kept: dict[str, Match] = {}
         for id, kept in store.matches():
             try:
                 self._kept[id] = Match.from_json(shelf, id, kept)
             except (KeyError, TypeError):
                 LOG.warning("match %s was kept by another version of nebel: it is left out", id)
-        self._workers = Workers(1, "arena")
-        self._turn = asyncio.Lock()
+        self._workers = Workers(2, "arena")
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """By visitor."""
         self._tasks: set[asyncio.Task[None]] = set()
 
     def __iter__(self) -> Iterator[Match]:
@@ -164,13 +172,15 @@ class Matches:
 
     def begin(self, match: Match) -> None:
         """Let it be played when it is its turn."""
+        if sum(not other.is_over and other.visitor == match.visitor for other in self) >= self._most:
+            raise Refusal(f"{self._most} of your matches are waiting already; stop one, or wait", 429)
         if sum(not other.is_over for other in self) >= MOST_WAITING:
             raise Refusal(f"{MOST_WAITING} matches are waiting already; stop one, or wait", 503)
         over = [other for other in self if other.is_over]
         for other in over[: max(0, len(self._kept) + 1 - MOST_KEPT)]:
             self.drop(other)
-        self._kept[match.id] = match
         self._store.keep_match(match.id, match.to_json())
+        self._kept[match.id] = match
         self._start(match)
 
     def go_on(self) -> None:
@@ -185,10 +195,12 @@ class Matches:
         task.add_done_callback(self._tasks.discard)
 
     async def _play(self, match: Match) -> None:
-        async with self._turn:
+        VISITOR.set(match.visitor)
+        async with self._turns.setdefault(match.visitor, asyncio.Lock()):
             while not match.is_over:
                 await self._workers.run(match.play_pair)
-                self._keep(match)
+                with suppress(NotKept):  # it is played again after a restart
+                    self._keep(match)
 
     def _keep(self, match: Match) -> None:
         if match.id in self._kept:
@@ -199,9 +211,9 @@ class Matches:
         self._keep(match)
 
     def drop(self, match: Match) -> None:
+        self._store.drop_match(match.id)
         match.stop()
         self._kept.pop(match.id, None)
-        self._store.drop_match(match.id)
 
     async def close(self) -> None:
         """Nothing is written after this."""

@@ -6,22 +6,21 @@ import asyncio
 import json
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Response, WebSocket
+from fastapi import APIRouter, Query, Response, WebSocket, WebSocketDisconnect
 from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from nebel.core.errors import Problem
 from nebel.web.house import Here
-from nebel.web.refusal import Refusal
+from nebel.web.outbox import Outbox, Unread, refused
+from nebel.web.refusal import Refusal, documented
 from nebel.web.session import Access, Session
 from nebel.web.store import PERSON
 
-router = APIRouter(prefix="/api/play", tags=["play"])
+router = APIRouter(prefix="/api/play", tags=["play"], responses=documented(404, 409, 410, 507))
 
 MOST_MESSAGE = 4096
 """Characters of a message on a socket."""
-BACKLOG = 1000
-"""Messages that a listener may leave unread before it is let go."""
 
 Name = Annotated[str, Field(max_length=300)]
 Key = Annotated[str, Query(max_length=100, description="opens a seat: its key to play, or its watch key to look on")]
@@ -106,6 +105,7 @@ async def move(id: str, key: Key, asked: Move, house: Here) -> Response:
     session = await house.hall.find(id)
     access = session.access(key)
     session.move(access, asked.move, asked.at)
+    await session.replied()
     return _position(session, access)
 
 
@@ -131,7 +131,7 @@ async def past(id: str, key: Key, events: Annotated[int, Query(ge=0)], house: He
     return session.past(session.access(key), events)
 
 
-@router.get("/{id}/record", summary="The whole game as text, once it is over")
+@router.get("/{id}/record", summary="The whole game as text, once it is over", response_class=PlainTextResponse)
 async def record(id: str, key: Key, house: Here) -> PlainTextResponse:
     session = await house.hall.find(id)
     session.access(key)
@@ -150,29 +150,33 @@ async def live(socket: WebSocket, id: str, house: Here, key: str = "") -> None:
     """Positions as they change, and moves: see docs/page.md."""
     await socket.accept()
     try:
-        session = await house.hall.find(id)
-        access = session.access(key)
+        with house.sockets.one_more():
+            session = await house.hall.find(id)
+            await _attend(socket, session, session.access(key))
     except Problem as problem:
-        await socket.send_text(_refused(str(problem), None))
+        await socket.send_text(refused(str(problem), None))
         await socket.close(4000 + getattr(problem, "status", 400), str(problem)[:120])
-        return
-    outbox: asyncio.Queue[str] = asyncio.Queue(BACKLOG)
-    listener = outbox.put_nowait
-    session.listen(listener, access)
-    writer = asyncio.create_task(_write(socket, outbox))
+
+
+async def _attend(socket: WebSocket, session: Session, access: Access) -> None:
+    """Tell and hear until one side has enough."""
+    outbox = Outbox()
+    session.listen(outbox.show, access, outbox.answer)
+    both = [asyncio.ensure_future(outbox.deliver(socket.send_text)), asyncio.ensure_future(_listen(socket, session, access, outbox))]
     try:
-        while (message := await socket.receive())["type"] == "websocket.receive":
-            outbox.put_nowait(_hear(session, access, message.get("text")))
-    except asyncio.QueueFull:  # nobody reads at the other end
-        pass
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        session.leave(listener)
-        writer.cancel()
+        session.leave(outbox.show)
+        for task in both:
+            task.cancel()
+        for ended in await asyncio.gather(*both, return_exceptions=True):
+            if isinstance(ended, Exception) and not isinstance(ended, Unread | WebSocketDisconnect):
+                raise ended
 
 
-async def _write(socket: WebSocket, outbox: asyncio.Queue[str]) -> None:
-    while True:
-        await socket.send_text(await outbox.get())
+async def _listen(socket: WebSocket, session: Session, access: Access, outbox: Outbox) -> None:
+    while (message := await socket.receive())["type"] == "websocket.receive":
+        outbox.answer(_hear(session, access, message.get("text")))
 
 
 def _hear(session: Session, access: Access, text: str | None) -> str:
@@ -193,11 +197,7 @@ def _hear(session: Session, access: Access, text: str | None) -> str:
             session.resign(access)
     except ValidationError as error:
         found = error.errors()[0]
-        return _refused(f"not understood: {'.'.join(map(str, found['loc'])) or 'the message'}: {found['msg']}", ref)
+        return refused(f"not understood: {'.'.join(map(str, found['loc'])) or 'the message'}: {found['msg']}", ref)
     except Problem as problem:
-        return _refused(str(problem), ref)
+        return refused(str(problem), ref)
     return json.dumps({"type": "done", "ref": ref})
-
-
-def _refused(reason: str, ref: int | None) -> str:
-    return json.dumps({"type": "refused", "ref": ref, "error": reason})

@@ -14,6 +14,35 @@ from nebel.core.errors import Problem
 
 LOG = logging.getLogger("nebel.web")
 
+STATUSES = {
+    400: "It makes no sense, or cannot be.",
+    401: "The token is missing.",
+    403: "The key does not open this, or the request comes from another site.",
+    404: "There is no such thing here.",
+    408: "The request did not arrive in time.",
+    409: "Not now: as the game stands it cannot be done.",
+    410: "The game cannot go on.",
+    413: "The request is too large.",
+    421: "The server is not known by this name.",
+    422: "A value is missing, or of the wrong kind.",
+    429: "Too much for one visitor: wait a little.",
+    500: "The server made a mistake.",
+    503: "The server has no room or no time for this.",
+    507: "The server cannot write it down, so it has not happened.",
+}
+"""What the statuses of refusals mean."""
+ALWAYS = (400, 401, 403, 408, 413, 421, 422, 429, 500, 503)
+"""Those that any request may be answered with."""
+
+
+REFUSED = {"type": "object", "required": ["error"], "properties": {"error": {"type": "string", "description": "why, in one line"}}}
+
+
+def documented(*more: int) -> dict[int | str, dict[str, Any]]:
+    """For OpenAPI: the refusals of a router, these besides those that any request may meet."""
+    content = {"application/json": {"schema": REFUSED}}
+    return {status: {"description": STATUSES[status], "content": content} for status in sorted({*ALWAYS, *more})}
+
 
 class Refusal(Problem):
     """A request that is refused, with the HTTP status that says so to programs."""

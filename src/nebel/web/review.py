@@ -20,12 +20,12 @@ from nebel.web.house import Here, House
 from nebel.web.inside import Study, Subject, pasts
 from nebel.web.look import subject_of
 from nebel.web.play import Key
-from nebel.web.refusal import Refusal
+from nebel.web.refusal import Refusal, documented
 from nebel.web.session import Access, Session
 from nebel.web.shelf import Shelf
 from nebel.web.solved import SOLVED, small
 
-router = APIRouter(prefix="/api/review", tags=["review"])
+router = APIRouter(prefix="/api/review", tags=["review"], responses=documented(404, 409, 410))
 
 PAIRS, SECONDS, SEARCHING = 400, 3.0, 6.0
 """Of playouts, where there are no exact values, and that they may take for one move: those of a policy, and those of searches."""

@@ -15,9 +15,9 @@ from pydantic import BaseModel
 
 from nebel.core.errors import BadSetting
 from nebel.web.house import Here
-from nebel.web.refusal import Refusal
+from nebel.web.refusal import Refusal, documented
 
-router = APIRouter(prefix="/api/runs", tags=["runs"])
+router = APIRouter(prefix="/api/runs", tags=["runs"], responses=documented(404))
 
 METRICS = "metrics.jsonl"
 MOST_RUNS, MOST_REPORTS, DEEPEST = 500, 200, 5

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import socket
+from typing import Any
 
 import uvicorn
 
 from nebel.core.errors import BadSetting
 from nebel.web.app import make_app
+from nebel.web.doors import Doors, most_connections
 from nebel.web.setup import Setup
 
 LONGEST_MESSAGE = 1 << 16
@@ -29,6 +31,15 @@ def listen(host: str, port: int) -> socket.socket:
 
 def serve(setup: Setup) -> uvicorn.Server:
     """A server to be run with `server.run(sockets=[listen(...)])`."""
-    quiet = {"log_level": "warning", "access_log": False}
-    sockets = {"ws": "websockets-sansio", "ws_max_size": LONGEST_MESSAGE}
-    return uvicorn.Server(uvicorn.Config(make_app(setup), timeout_graceful_shutdown=2, **quiet, **sockets))  # type: ignore[arg-type]
+    doors = Doors(setup.limits, most_connections(), setup.proxy)
+    given: dict[str, Any] = {
+        **doors.protocols(),
+        "ws_max_size": LONGEST_MESSAGE,
+        "ws_per_message_deflate": False,  # it costs more memory and time than the few kilobytes are worth
+        "proxy_headers": bool(setup.proxy),
+        "forwarded_allow_ips": setup.proxy,
+        "timeout_graceful_shutdown": 2,
+        "log_level": "warning",
+        "access_log": False,
+    }
+    return uvicorn.Server(uvicorn.Config(make_app(setup), **given))

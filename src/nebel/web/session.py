@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import hmac
 import json
 import logging
@@ -11,22 +12,24 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 from weakref import WeakSet
 
-import numpy as np
-from numpy.typing import NDArray
-
 from nebel.core.errors import Problem
-from nebel.core.game import CHANCE, BaseGame
+from nebel.core.game import BaseGame
 from nebel.core.rng import generator
-from nebel.match.agents import Agent, PolicyAgent
+from nebel.core.state import State
+from nebel.match.agents import Agent, Generator, PolicyAgent
 from nebel.match.bots import BotAgent
-from nebel.web import told
+from nebel.web import reply, told
+from nebel.web.outbox import refused
 from nebel.web.refusal import Refusal
-from nebel.web.store import PERSON, Row, Store
-from nebel.web.workers import Workers
+from nebel.web.reply import Pace
+from nebel.web.store import PERSON, NotKept, Row, Store
 
 LOG = logging.getLogger("nebel.web")
 Listener = Callable[[str], None]
+"""Takes a message; one that raises anything is not told any more."""
 
+RETRY = 10.0
+"""Seconds after which a reply that could not be kept is tried again, if nobody asks before."""
 
 AT_ONCE: WeakSet[Agent] = WeakSet()
 """Agents whose moves are not worth a thread: see `warm`."""
@@ -45,7 +48,6 @@ def warm(agent: Agent, game: BaseGame, seat: int) -> None:
     AT_ONCE.add(agent)
 
 
-
 class Access(NamedTuple):
     """What a key opens."""
 
@@ -54,19 +56,39 @@ class Access(NamedTuple):
 
 
 class Session:
-    """All of it happens on the event loop; only agents think elsewhere, on a copy of the state."""
+    """All of it happens on the event loop; only agents think elsewhere, on a copy of the state.
 
-    def __init__(self, row: Row, game: BaseGame, agents: tuple[Agent | None, Agent | None], store: Store, thinkers: Workers) -> None:
-        self.row, self.game, self.agents, self._store, self._thinkers = row, game, agents, store, thinkers
+    Whatever happens to the game is done to copies of its state and its row first, and is so for everybody once the row is in the store.
+    """
+
+    def __init__(self, row: Row, game: BaseGame, agents: tuple[Agent | None, Agent | None], store: Store, pace: Pace) -> None:
+        self.row, self.game, self.agents, self._store, self._pace = row, game, agents, store, pace
         self.state = game.start()
         for move in row.moves:
             self.state.push(move)
         self.broken = ""
-        self._listeners: dict[Listener, tuple[Access, str]] = {}
-        self._thought: asyncio.Task[None] | None = None
+        self._listeners: dict[Listener, tuple[Access, str, Listener]] = {}
+        self._reply: asyncio.Task[None] | None = None
+        self._asked = asyncio.Event()
+
+    @property
+    def thinks(self) -> bool:
+        return self._reply is not None
+
     @property
     def idle(self) -> bool:
-        return not self._listeners and self._thought is None
+        return not self._listeners and not self.thinks
+
+    @property
+    def nbytes(self) -> int:
+        """What the agents remember."""
+        return sum(agent.nbytes for agent in self.agents if agent is not None)
+
+    def forget_thoughts(self) -> None:
+        """Let agents think from the start again: what they remember takes too much memory."""
+        for agent in self.agents:
+            if agent is not None:
+                agent.forget()
 
     @property
     def ending(self) -> told.Ending:
@@ -94,14 +116,23 @@ class Session:
         rest = {"watching": not access.plays, "practice": self.row.practice, "watch": self.row.keys[access.seat][1]}
         return json.dumps({**head, **rest, **told.position(self.state, access.seat, self.ending, self.terms)}, sort_keys=True)
 
-    def listen(self, listener: Listener, access: Access) -> None:
-        """Tell `listener` where the game is, and again whenever that changes."""
+    def listen(self, listener: Listener, access: Access, aside: Listener | None = None) -> None:
+        """Tell `listener` where the game is, and again whenever that changes; and `aside` why it stands still (default: `listener`)."""
         message = self.tell(access)
-        self._listeners[listener] = access, message
+        self._listeners[listener] = access, message, aside or listener
         listener(message)
 
     def leave(self, listener: Listener) -> None:
         self._listeners.pop(listener, None)
+
+    def begin(self) -> None:
+        """Keep a game for the first time, dealt if chance begins; one that cannot be kept is not begun."""
+        self._become(self.state.copy(), self.row)
+
+    def go_on(self) -> None:
+        """Let the agent move if it is to: in a game that was woken up, or one whose reply could not be kept before."""
+        self._asked.set()
+        self._let_reply()
 
     def move(self, access: Access, move: str, at: int | None) -> None:
         """Play for a seat; `at` is how many events the player had seen, if it says so."""
@@ -111,26 +142,21 @@ class Session:
             raise Refusal(f"that was an answer to an earlier position: {at} events, and there are {known}", 409)
         if self.state.turn != access.seat:
             raise Refusal("it is not your turn: wait for the other's move", 409)
-        self._push(told.number(self.state, access.seat, move))
-        self.go_on()
+        self._become(self.state.copy().push(told.number(self.state, access.seat, move)), dataclasses.replace(self.row, played=True))
 
     def undo(self, access: Access) -> None:
         self._may_act(access, after_the_end=True)
         may = told.undo(self.state, access.seat, self.over, self.terms)
         if not may["allowed"]:
             raise Refusal(may["why"], 409)
-        while self.state.steps[-1].turn != access.seat:
-            self.state.undo()
-        self.state.undo()
-        self.row.moves = [step.option for step in self.state.steps]
-        self.row.takebacks += 1
-        self.row.resigned = None
-        self.go_on()
+        state = self.state.copy()
+        while state.steps[-1].turn != access.seat:
+            state.undo()
+        self._become(state.undo(), dataclasses.replace(self.row, takebacks=self.row.takebacks + 1, resigned=None))
 
     def resign(self, access: Access) -> None:
         self._may_act(access)
-        self.row.resigned = access.seat
-        self.go_on()
+        self._become(self.state.copy(), dataclasses.replace(self.row, resigned=access.seat))
 
     def _may_act(self, access: Access, after_the_end: bool = False) -> None:
         if not access.plays:
@@ -140,75 +166,120 @@ class Session:
         if self.over and not after_the_end:
             raise Refusal("the game is over", 409)
 
-    def go_on(self) -> None:
-        """Let chance move, and agents that need not think; then keep and tell, and let those think who have to."""
-        self._deal()
-        while not self.over and (agent := self._agent()) in AT_ONCE:
-            self._make(agent, None)
-        self._keep()
-        self._tell_all()
-        if self._thought is None and not self.over and self._agent() is not None:
-            self._thought = asyncio.create_task(self._think())
+    def _become(self, state: State, row: Row) -> None:
+        """Let chance move, keep the game as it is now, and then tell it; if it cannot be kept, nothing has happened."""
+        if row.resigned is None:
+            reply.deal(state, self._chances(row))
+        self._show(state, self._kept(state, row), {})
+
+    def _kept(self, state: State, row: Row) -> Row:
+        row = dataclasses.replace(row, moves=[step.option for step in state.steps])
+        self._store.save(row)
+        return row
+
+    def _show(self, state: State, row: Row, messages: dict[Access, str]) -> None:
+        """This is the game from now on; `messages` are those that have been written already."""
+        self.state, self.row = state, row
+        if self.over and not row.practice:
+            self.agents = (None, None)  # what they remember of the game can be large
+        if self.over or self._agent() not in AT_ONCE:  # else there is more to tell in a moment
+            self._tell_all(messages)
+        self._let_reply()
 
     def _agent(self) -> Agent | None:
         return self.agents[self.state.turn] if self.state.turn >= 0 else None
 
-    async def _think(self) -> None:
-        try:
-            while not self.over and (agent := self._agent()) is not None:
-                taken_back, state = self.row.takebacks, self.state.copy()
-                choice: int | Exception
-                try:
-                    choice = await self._thinkers.run(agent.choose, state, self._chances(1))
-                except Exception as error:
-                    choice = error
-                if self.over or taken_back != self.row.takebacks:
-                    continue
-                self._make(agent, choice)
-                self._keep()
-                self._tell_all()
-        finally:
-            self._thought = None
+    def _let_reply(self) -> None:
+        if self.over or self._agent() is None:
+            if self._reply is not None and self._reply is not asyncio.current_task():
+                self._reply.cancel()
+            self._reply = None
+        elif self._reply is None:
+            self._reply = asyncio.create_task(self._answer())
 
-    def _make(self, agent: Agent | None, choice: int | Exception | None) -> None:
-        """The agent's move: what it has chosen, or chooses now."""
+    async def replied(self) -> None:
+        """Wait for the reply of an agent that need not think."""
+        if self._reply is not None and self._agent() in AT_ONCE:
+            await asyncio.wait({self._reply}, timeout=1.0)
+
+    async def _answer(self) -> None:
+        """The agent's reply, at its beat: all that can be done before is done before, so that the moment tells nothing."""
+        agent, clock = self._agent(), self._pace.clock
         assert agent is not None
         try:
-            if isinstance(choice, Exception):
-                raise choice
-            self._push(agent.choose(self.state, self._chances(1)) if choice is None else choice)
-            self._deal()
-        except Exception as error:
-            where = f"{self.game.string} after {self.state.moves_text()}"
-            LOG.error("%s cannot move in %s: %s", agent.name, where, error, exc_info=None if isinstance(error, Problem) else error)
-            self.broken = f"{agent.name} could not go on: the game ends here."
+            given = self.agents, self.state.copy(), self._chances(self.row), clock
+            asked = clock.now()
+            if agent in AT_ONCE:
+                await clock.until(asked + reply.AT_ONCE / 2)  # what the person is told of the own move is on its way before
+                found = reply.play_on(*given)
+            else:
+                found = await self._pace.threads(agent).run(reply.play_on, *given)
+            if found.failure is not None:
+                self._log(agent, found.failure, found.state)
+            row = await self._kept_at_last(found.state, agent)
+            broken = f"{agent.name} could not go on: the game ends here." if found.failure is not None else ""
+            messages = self._messages(found.state, row, broken)
+            if agent in AT_ONCE:
+                await clock.until(reply.next_beat(asked, reply.AT_ONCE, clock.now()))
+            else:
+                await clock.until(self._pace.moment(agent, found))
+            self.broken = broken
+            self._show(found.state, row, messages)
+        finally:
+            if self._reply is asyncio.current_task():
+                self._reply = None
 
-    def _push(self, move: int) -> None:
-        self.state.push(move)
-        self.row.moves.append(move)
+    async def _kept_at_last(self, state: State, agent: Agent) -> Row:
+        """The row of a game in the store. While it cannot be kept it is tried again and again, and whoever listens is told once why."""
+        said = False
+        while True:
+            try:
+                return self._kept(state, self.row)
+            except NotKept as refusal:
+                why = f"{agent.name} cannot move yet: {refusal}. The game goes on as soon as that is possible"
+            self._tell_all({})
+            for listener, (_, _, aside) in [] if said else list(self._listeners.items()):
+                self._send(listener, aside, refused(why, None))
+            said = True
+            self._asked.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._asked.wait(), RETRY)
 
-    def _deal(self) -> None:
-        if self.state.turn == CHANCE and not self.over:
-            before = len(self.state.steps)
-            self.state.deal(self._chances(0))
-            self.row.moves += [step.option for step in self.state.steps[before:]]
+    def _messages(self, state: State, row: Row, broken: str) -> dict[Access, str]:
+        """What listeners will be told if the game comes to this."""
+        now = self.state, self.row, self.broken
+        self.state, self.row, self.broken = state, row, broken
+        try:
+            return {access: self.tell(access) for access in {access for access, _, _ in self._listeners.values()}}
+        finally:
+            self.state, self.row, self.broken = now
 
-    def _chances(self, stream: int) -> NDArray[np.int64]:
-        """Random numbers of this very position: the same after a restart."""
-        return generator(self.row.seed, (self.row.takebacks << 32) + 2 * len(self.state.steps) + stream)
+    def _log(self, agent: Agent, error: Exception, state: State) -> None:
+        where = f"{self.game.string} after {state.moves_text()}"
+        LOG.error("%s cannot move in %s: %s", agent.name, where, error, exc_info=None if isinstance(error, Problem) else error)
 
-    def _keep(self) -> None:
-        self._store.save(self.row)
-        if self.over and not self.row.practice:
-            self.agents = (None, None)  # what they remember of the game can be large
+    def _chances(self, row: Row) -> reply.Chances:
+        """Random numbers of each position: the same after a restart."""
 
-    def _tell_all(self) -> None:
+        def chances(state: State, stream: int) -> Generator:
+            return generator(row.seed, (row.takebacks << 32) + 2 * len(state.steps) + stream)
+
+        return chances
+
+    def _tell_all(self, messages: dict[Access, str]) -> None:
         """Tell whoever sees a difference."""
-        for listener, (access, before) in list(self._listeners.items()):
-            message = self.tell(access)
+        for listener, (access, before, aside) in list(self._listeners.items()):
+            message = messages.get(access) or self.tell(access)
             if message != before:
-                self._listeners[listener] = access, message
-                listener(message)
+                self._listeners[listener] = access, message, aside
+                self._send(listener, listener, message)
+
+    def _send(self, listener: Listener, way: Listener, message: str) -> None:
+        """A listener that takes no more harms nobody but itself."""
+        try:
+            way(message)
+        except Exception:
+            self.leave(listener)
 
     def record(self) -> str:
         """The whole game as text: for whoever has finished it."""
@@ -227,5 +298,3 @@ class Session:
     def _only_after_the_end(self, why: str) -> None:
         if not self.over:
             raise Refusal(f"{why}: finish the game, or resign", 409)
-
-

@@ -23,6 +23,8 @@ MOST_MOVES = 10_000
 """That a game may have, or offer at a time."""
 MOST_FILES = 500
 """Policies listed of a folder."""
+MOST_SEATED = 200
+"""Agents at games that are kept ready."""
 OPENSPIEL = "openspiel:"
 """Games of OpenSpiel are taken as they were named: some of their options name files."""
 BOT = re.compile(r"(bot:)?([^:/\\]+)(?::([^:/\\]+))?")
@@ -112,6 +114,8 @@ class Shelf:
                 raise type(problem)(_with_names(str(problem), text, called, paths)) from None
             with self._lock:
                 self._seated[text, game.string] = known
+                if len(self._seated) > MOST_SEATED:
+                    del self._seated[next(iter(self._seated))]
         return known[1].sit(), known[2]
 
     def _join(self, agent: Agent, game: BaseGame) -> BaseGame:
