@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 from nebel.core.errors import BadFile
 from nebel.core.game import BaseGame
+from nebel.core.output import write_bytes
 from nebel.dark_hex.forest import HEARD, NONE, PLACED, TAKEN, Forest
 from nebel.judge.verify import LETTERS, Board, Unproven, guarantee
 
@@ -84,11 +85,17 @@ def write_certificate(certificate: Certificate, path: Path) -> None:
         name: {"guarantee": str(promised), "strategies": [[str(weight), text] for weight, text in mixture]}
         for name, mixture, promised in sides
     }
-    path.parent.mkdir(parents=True, exist_ok=True)
     text = (json.dumps(data, indent=0) + "\n").encode()
-    part = path.with_name(f".{path.name}.part")
-    part.write_bytes(PACKED[path.suffix][0](text) if path.suffix in PACKED else text)
-    part.replace(path)
+    write_bytes(path, PACKED[path.suffix][0](text) if path.suffix in PACKED else text)
+
+
+def holds_certificate(path: Path) -> bool:
+    """Return whether a file is a certificate, which may be replaced by another one unasked."""
+    try:
+        read_certificate(path)
+    except BadFile:
+        return False
+    return True
 
 
 def read_certificate(path: Path) -> Certificate:

@@ -78,6 +78,14 @@ def read_header(path: Path) -> dict[str, Any]:
     return header
 
 
+def holds_policy(path: Path) -> bool:
+    """Return whether a file is a policy or a network, which may be replaced by another one unasked."""
+    try:
+        return read_header(path).get("kind") in POLICIES
+    except BadFile:
+        return False
+
+
 def _checksum(arrays: Arrays, header: dict[str, Any]) -> str:
     digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
     for name in sorted(arrays):
