@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from nebel.core.errors import BadFile, Problem, UnknownGame
 from nebel.core.game import BaseGame, Game
+from nebel.core.suggest import did_you_mean
 
 GAMES = ("kuhn", "leduc", "liars_dice", "goofspiel", "dark_hex", "geister", "cheat")
 """The built-in games: each is the function of that name in the module of that name in `nebel.games`."""
@@ -27,6 +28,8 @@ _CALL = re.compile(r"(?P<head>[^()]*)(\((?P<options>[^()]*)\))?$")
 def load(string: str) -> BaseGame:
     """The game that `string` names."""
     string = string.strip()
+    if not string:
+        raise UnknownGame(f"which game? its name is empty; games: {', '.join(GAMES)}")
     if string.startswith("openspiel:"):
         bridge = importlib.import_module("nebel.bridge.openspiel")
         return typing.cast(BaseGame, bridge.from_openspiel(string.removeprefix("openspiel:")))
@@ -39,7 +42,8 @@ def load(string: str) -> BaseGame:
         return _build(_from_file(Path(path), factory), f"{path}:{factory}", options)
     name, colon, brief = head.partition(":")
     if name not in GAMES:
-        raise UnknownGame(f"no game {name!r}; games: {', '.join(GAMES)}; your own: path/to/file.py:factory; OpenSpiel's: openspiel:name")
+        hint, known = did_you_mean(name, GAMES), ", ".join(GAMES)
+        raise UnknownGame(f"no game {name!r}{hint}; games: {known}; your own: path/to/file.py:factory; OpenSpiel's: openspiel:name")
     module = importlib.import_module(f"nebel.games.{name}")
     if colon:
         if not hasattr(module, "brief"):
@@ -87,7 +91,8 @@ def _from_file(path: Path, factory: str) -> Callable[..., Any]:
     offered = [n for n, v in vars(module).items() if callable(v) and getattr(v, "__module__", "") == name and not n.startswith("_")]
     if factory not in offered:
         choice = ", ".join(offered) or "none found"
-        raise UnknownGame(f"{path} has no {factory or 'factory given'!r}; write {path}:FACTORY with one of: {choice}")
+        said = f"has no {factory!r}{did_you_mean(factory, offered)}" if factory else "needs the name of a factory behind it"
+        raise UnknownGame(f"{path} {said}; write {path}:FACTORY with one of: {choice}")
     return typing.cast(Callable[..., Any], getattr(module, factory))
 
 
@@ -97,7 +102,8 @@ def _build(factory: Callable[..., Any], name: str, options: dict[str, str]) -> B
     values: dict[str, Any] = {}
     for option, text in options.items():
         if option not in parameters:
-            raise UnknownGame(f"{name} has no option {option!r}; its options: {', '.join(parameters) or 'none'}")
+            hint = did_you_mean(option, parameters)
+            raise UnknownGame(f"{name} has no option {option!r}{hint}; its options: {', '.join(parameters) or 'none'}")
         values[option] = _value(name, option, text, hints.get(option, type(parameters[option].default)))
     missing = [p.name for p in parameters.values() if p.default is p.empty and p.name not in values]
     if missing:

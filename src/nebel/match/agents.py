@@ -16,6 +16,7 @@ from nebel.core.registry import GAMES, load
 from nebel.core.rng import uniform
 from nebel.core.rule import rule
 from nebel.core.state import State
+from nebel.core.suggest import did_you_mean
 from nebel.policy.adopt import adopt
 from nebel.policy.io import load_policy, policy_path
 from nebel.policy.table import MadePolicy, Policy, TablePolicy, Uniform
@@ -24,6 +25,13 @@ Generator = NDArray[np.int64]
 
 THINKING = re.compile(r"(?:(.+)\+)?((?:oos|ismcts|belief|proof):.*)")
 """How agents that think are called: perhaps a policy, and the search."""
+
+
+BUDGETS = {
+    **{kind: f"a budget: {kind}:1k or {kind}:1s" for kind in ("oos", "ismcts", "belief")},
+    "proof": "a number of plies: AGENT+proof:7",
+}
+"""What agents that think need behind their kind."""
 
 
 @rule
@@ -151,7 +159,11 @@ def read(text: str) -> Agent:
             return read_bot(text, name, how)
     path = policy_path(text)
     if not text.startswith("policy:") and not path.is_file():
-        raise BadSetting(f"no agent {text!r}, and no file of that name; agents are: {', '.join(forms())}")
+        if text.rpartition("+")[2] in BUDGETS:
+            kind = text.rpartition("+")[2]
+            raise BadSetting(f"{text} needs {BUDGETS[kind].replace(kind, text)}")
+        hint = did_you_mean(text.partition(":")[0], ["uniform", "random", *bots(), *BUDGETS])
+        raise BadSetting(f"no agent {text!r}{hint}, and no file of that name; agents are: {', '.join(forms())}")
     policy = load_policy(path)
     with path.open("rb") as file:
         return PolicyAgent(text, policy, hashlib.file_digest(file, "sha256").hexdigest()[:16])

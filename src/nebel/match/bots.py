@@ -10,9 +10,11 @@ import numpy as np
 
 from nebel.core.errors import BadSetting, IllegalMove
 from nebel.core.game import BaseGame, Bot, Game
+from nebel.core.registry import GAMES, load
 from nebel.core.rng import uniform
 from nebel.core.rule import kernel
 from nebel.core.state import State
+from nebel.core.suggest import did_you_mean
 from nebel.match.agents import Agent, Generator
 from nebel.search.budget import read_budget
 
@@ -24,7 +26,10 @@ def bot_of(game: BaseGame, name: str) -> Bot:
     """A game's bot of this name."""
     offered = game.bots if isinstance(game, Game) else {}
     if name not in offered:
-        raise BadSetting(f"{game.string} has no bot {name!r}; it has: {', '.join(offered) or 'none'}")
+        others = [other for other in GAMES if name in getattr(load(other), "bots", {})]
+        whose = f"; {name} is a bot of {' and '.join(others)}" if others else ""
+        has = f"it has: {', '.join(offered)}" if offered else f"{game.string} has no bots"
+        raise BadSetting(f"{game.string} has no bot {name!r}{did_you_mean(name, offered)}{whose}; {has}")
     return offered[name]
 
 

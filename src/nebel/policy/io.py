@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from nebel.core.errors import BadFile
 from nebel.core.output import replacing
+from nebel.core.suggest import did_you_mean
 from nebel.policy.net import Layer, NetPolicy
 from nebel.policy.nets import NetsPolicy
 from nebel.policy.table import MadePolicy, Policy, Shares, TablePolicy, Uniform
@@ -148,7 +149,8 @@ def policy_path(text: str) -> Path:
         return Path(name)
     path = SHIPPED / f"{Path(name.removeprefix('shipped:')).name}.nebel"
     if not path.is_file():
-        raise BadFile(f"no policy {name!r}; shipped are: {', '.join(f'shipped:{each.stem}' for each in sorted(SHIPPED.glob('*.nebel')))}")
+        offered = [f"shipped:{each.stem}" for each in sorted(SHIPPED.glob("*.nebel"))]
+        raise BadFile(f"no policy {name!r}{did_you_mean(name, offered)}; shipped are: {', '.join(offered)}")
     return path
 
 
