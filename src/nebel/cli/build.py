@@ -93,6 +93,7 @@ class _Dialogue:
     def __init__(self, builder: Builder, out: Path) -> None:
         self.builder, self.states, self.out = builder, builder.states, out
         self.listed: list[Seen] = []
+        self.unsaved = False  # because the disk was full, for example
         self.verbs: dict[str, Callable[[str], None]] = {
             "!": self.complete,
             "!!": self.complete_all,
@@ -120,7 +121,7 @@ class _Dialogue:
             except KeyboardInterrupt:
                 say("stopped")
         self.part()
-        return 0
+        return 2 if self.unsaved else 0
 
     def part(self) -> None:
         left = len(self.builder.open_states())
@@ -202,8 +203,9 @@ class _Dialogue:
 
     def save(self, said: str | None = None) -> None:
         """After every change, and when asked to."""
-        path = _saved(self.out)
+        path, self.unsaved = _saved(self.out), True
         self.builder.save(path)
+        self.unsaved = False
         if said is not None:
             say(f"{len(self.builder.history()):,} answers are in {path}")
 
@@ -230,6 +232,7 @@ class _Dialogue:
         """All is answered: write the policy and the notation."""
         from nebel.policy.io import save_policy
 
+        self.unsaved = True
         say("\ncomplete: every information state that it can come to is answered")
         if self.states.abrupt:
             say("no notation is written: it describes the classic game alone")
@@ -239,6 +242,7 @@ class _Dialogue:
             say(f"wrote {notation} (nebel strategy {notation} --check)")
         policy = self.builder.to_policy()
         save_policy(policy, self.out)
+        self.unsaved = False
         say(f"wrote {self.out}: {len(policy.shares[self.states.player].keys):,} information states (nebel judge {self.out})")
         try:
             self.tell_guarantee("", AT_THE_END)

@@ -34,7 +34,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         if message.startswith(REQUIRED):
             missing = message.removeprefix(REQUIRED).split(", ")
-            helps = {action.metavar or "/".join(action.option_strings): action.help for action in self._actions if action.required}
+            helps = {"/".join(action.option_strings) or str(action.metavar): action.help for action in self._actions}
             needs = "; ".join(f"{name}, {helps[name]}" if helps.get(name) else name for name in missing)
             message = f"{self.prog} needs {needs}"
         raise BadSetting(f"{message} (see {self.prog} --help)")
@@ -74,8 +74,8 @@ def add_settings(parser: argparse.ArgumentParser, kind: type[Settings], title: s
 
 
 def _reader(name: str, what: Any) -> Any:
-    """Return what reads the text of a setting."""
-    return what if what is not int or name == "seed" else whole
+    """Return what reads the text of a setting; its dataclass checks the range."""
+    return {float: number, int: int if name == "seed" else whole}.get(what, what)
 
 
 def owners(flag: str, kinds: Mapping[str, type[Settings]]) -> list[str]:
@@ -109,13 +109,18 @@ def _counted(text: str, most: int | None) -> int:
 
 def finite(text: str) -> float:
     """A number that is neither infinite nor "not a number": the type of a flag."""
+    read = number(text)
+    if not math.isfinite(read):
+        raise argparse.ArgumentTypeError(f"{text} is not a finite number")
+    return read
+
+
+def number(text: str) -> float:
+    """A number: the type of a flag."""
     try:
-        number = float(text)
+        return float(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
-    if not math.isfinite(number):
-        raise argparse.ArgumentTypeError(f"{text} is not a finite number")
-    return number
 
 
 def method_in(words: Sequence[str], default: str) -> str:
@@ -126,7 +131,7 @@ def method_in(words: Sequence[str], default: str) -> str:
 def value_of(flag: str, words: Sequence[str]) -> str:
     """Return what is given as `--flag VALUE` or `--flag=VALUE`, the last time if it is given more than once, else ""."""
     found = ""
-    for word, then in zip(words, [*words[1:], ""], strict=True):
+    for word, after in zip(words, [*words[1:], ""], strict=False):
         if word == flag or word.startswith(f"{flag}="):
-            found = then if word == flag else word.removeprefix(f"{flag}=")
+            found = after if word == flag else word.removeprefix(f"{flag}=")
     return found

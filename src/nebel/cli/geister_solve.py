@@ -25,10 +25,10 @@ def run(args: argparse.Namespace) -> int:
     from nebel.geister.variants import judged, layers_of, policy_of
     from nebel.policy.io import holds_policy, save_policy
 
+    check_out(args.out, args.force, holds_policy)
     game = load(args.game)
     if args.iterations < 1:
         raise BadSetting(f"--iterations {args.iterations}: there is at least 1")
-    check_out(args.out, args.force, holds_policy)
     layers = layers_of(game)
     p = layers.positions
     say(f"{game.string}: {len(p.positions):,} positions, {len(p.place) - 1:,} views, {layers.limit} plies", to_error=True)

@@ -42,6 +42,8 @@ def run(args: argparse.Namespace) -> int:
     terms = Terms(**given(args, Terms))
     if args.resume and not args.out:
         raise BadSetting("--resume takes finished pairs from --out FILE: say which file")
+    if len(args.agents) < 2:
+        raise BadSetting("a match takes at least two agents; write for example nebel match oos:1k random --game leduc")
     check_out(args.out, args.force, _holds_results)
     agents = read_all(args.agents)
     game = load(args.game or game_of(agents))

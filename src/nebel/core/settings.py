@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import types
 import typing
 from collections.abc import Sequence
@@ -31,6 +32,8 @@ class Settings:
             if (low is not None and not value >= low) or (high is not None and not value <= high):  # not a number is neither
                 bounds = f"at least {low:g}" if high is None else f"between {low:g} and {high:g}"
                 raise BadSetting(f"{flag_of(field.name)} {value} is out of range: it must be {bounds}")
+            if value in (math.inf, -math.inf):
+                raise BadSetting(f"{flag_of(field.name)} {value} is out of range: it must be finite")
 
 
 def flag_of(name: str) -> str:

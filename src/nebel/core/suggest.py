@@ -6,7 +6,8 @@ import difflib
 import re
 from collections.abc import Iterable
 
-MOST = 3
+MOST, CUTOFF = 3, 0.65
+"""How many names are suggested, and how alike they are at least, from 0 to 1."""
 
 
 def close_to(word: str, known: Iterable[str]) -> list[str]:
@@ -27,7 +28,7 @@ def close_to(word: str, known: Iterable[str]) -> list[str]:
     asked = _plain(word)
     if asked in plain:
         return [plain[asked]]
-    found = difflib.get_close_matches(asked, plain, MOST)
+    found = difflib.get_close_matches(asked, plain, MOST, CUTOFF)
     if len(asked) > 2:  # one is a part of the other, such as kuhn of kuhn_poker
         found += [name for name in plain if len(name) > 2 and (asked in name or name in asked)]
     return [plain[name] for name in dict.fromkeys(found)][:MOST]

@@ -27,11 +27,8 @@ THINKING = re.compile(r"(?:(.+)\+)?((?:oos|ismcts|belief|proof):.*)")
 """How agents that think are called: perhaps a policy, and the search."""
 
 
-BUDGETS = {
-    **{kind: f"a budget: {kind}:1k or {kind}:1s" for kind in ("oos", "ismcts", "belief")},
-    "proof": "a number of plies: AGENT+proof:7",
-}
-"""What agents that think need behind their kind."""
+BUDGETS = {**dict.fromkeys(("oos", "ismcts", "belief"), ("a budget", "1k", "1s")), "proof": ("a number of plies", "7")}
+"""What agents that think need behind their kind and a colon, and examples of it."""
 
 
 @rule
@@ -159,9 +156,9 @@ def read(text: str) -> Agent:
             return read_bot(text, name, how)
     path = policy_path(text)
     if not text.startswith("policy:") and not path.is_file():
-        if text.rpartition("+")[2] in BUDGETS:
-            kind = text.rpartition("+")[2]
-            raise BadSetting(f"{text} needs {BUDGETS[kind].replace(kind, text)}")
+        if needed := BUDGETS.get(text.rpartition("+")[2]):
+            whole = f"AGENT+{text}" if text == "proof" else text
+            raise BadSetting(f"{text} needs {needed[0]}: {' or '.join(f'{whole}:{example}' for example in needed[1:])}")
         hint = did_you_mean(text.partition(":")[0], ["uniform", "random", *bots(), *BUDGETS])
         raise BadSetting(f"no agent {text!r}{hint}, and no file of that name; agents are: {', '.join(forms())}")
     policy = load_policy(path)

@@ -27,9 +27,8 @@ def bot_of(game: BaseGame, name: str) -> Bot:
     offered = game.bots if isinstance(game, Game) else {}
     if name not in offered:
         others = [other for other in GAMES if name in getattr(load(other), "bots", {})]
-        whose = f"; {name} is a bot of {' and '.join(others)}" if others else ""
-        has = f"it has: {', '.join(offered)}" if offered else f"{game.string} has no bots"
-        raise BadSetting(f"{game.string} has no bot {name!r}{did_you_mean(name, offered)}{whose}; {has}")
+        hint = f", which is a bot of {' and '.join(others)}" if others else did_you_mean(name, offered)
+        raise BadSetting(f"{game.string} has no bot {name!r}{hint}; " + (f"it has: {', '.join(offered)}" if offered else "it has no bots"))
     return offered[name]
 
 

@@ -149,8 +149,8 @@ def policy_path(text: str) -> Path:
         return Path(name)
     path = SHIPPED / f"{Path(name.removeprefix('shipped:')).name}.nebel"
     if not path.is_file():
-        offered = [f"shipped:{each.stem}" for each in sorted(SHIPPED.glob("*.nebel"))]
-        raise BadFile(f"no policy {name!r}{did_you_mean(name, offered)}; shipped are: {', '.join(offered)}")
+        offered = [each.stem for each in sorted(SHIPPED.glob("*.nebel"))]
+        raise BadFile(f"no policy {name!r}{did_you_mean(path.stem, offered)}; shipped are: shipped:{', shipped:'.join(offered)}")
     return path
 
 
