@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -72,18 +72,6 @@ def main(argv: list[str] | None = None) -> int:
     except OSError as error:
         say(f"nebel: {error.filename or 'a file or the network'}: {error.strerror or error}", to_error=True)
         return 2
-    except MemoryError:
-        return _out_of_memory()
-    except RuntimeError as error:
-        if "allocate memory" not in str(error):  # how torch says it
-            raise
-        return _out_of_memory()
-
-
-def _out_of_memory() -> int:
-    less = "give less --memory, --room, --boards or --games, or take a smaller variant or a sampling method"
-    say(f"nebel: out of memory; {less}. The last checkpoint of a run is as it was", to_error=True)
-    return 2
 
 
 def _run(words: list[str]) -> int:
@@ -98,7 +86,22 @@ def _run(words: list[str]) -> int:
     module = importlib.import_module(f"nebel.cli.{verb.module}")
     own = Parser(f"nebel {name}", verb.help, elsewhere=partial(_whose, verb, rest))
     module.add(own, rest)
-    return int(module.run(own.parse_args(rest)) or 0)
+    args = own.parse_args(rest)
+    try:
+        return int(module.run(args) or 0)
+    except MemoryError as error:
+        raise Problem(_out_of_memory(own.flags())) from error
+    except RuntimeError as error:
+        if "allocate memory" not in str(error):  # how torch says it
+            raise
+        raise Problem(_out_of_memory(own.flags())) from error
+
+
+def _out_of_memory(flags: Container[str]) -> str:
+    """Say what takes less memory, by the flags of the verb."""
+    less = [flag for flag in ("--memory", "--room", "--boards", "--games") if flag in flags]
+    given = f"give less {' or '.join(', '.join(less).rsplit(', ', 1))}, or " if less else ""
+    return f"out of memory; {given}take a smaller game. The last checkpoint of a run is as it was"
 
 
 def _overview() -> Parser:

@@ -39,14 +39,17 @@ class Parser(argparse.ArgumentParser):
             message = f"{self.prog} needs {needs}"
         raise BadSetting(f"{message} (see {self.prog} --help)")
 
+    def flags(self) -> list[str]:
+        """Return all flags that this parser knows, without their short forms."""
+        return [option for option in self._option_string_actions if option.startswith("--")]
+
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse all arguments, or raise `BadSetting` that says of the first that is unknown what may have been meant."""
         found, extra = self.parse_known_args(args, namespace)
         for word in extra:
             if word.startswith("-") and len(word) > 1:
                 flag = word.partition("=")[0]
-                known = [option for option in self._option_string_actions if option.startswith("--")]
-                self.error(self.elsewhere(flag) or f"{flag} is not an option of {self.prog}{did_you_mean(flag, known)}")
+                self.error(self.elsewhere(flag) or f"{flag} is not an option of {self.prog}{did_you_mean(flag, self.flags())}")
         if extra:
             self.error(f"{extra[0]!r} is one argument too many")
         return found

@@ -47,7 +47,9 @@ def load(string: str) -> BaseGame:
     module = importlib.import_module(f"nebel.games.{name}")
     if colon:
         if not hasattr(module, "brief"):
-            raise UnknownGame(f"{name} has no short form; write {name}(option=value,...)")
+            known = describe(name)[1]
+            right = f"{name}({next(iter(known))}=VALUE)" if known else f"{name}, which has no options"
+            raise UnknownGame(f"{name} has no short form; write {right}")
         short = module.brief(brief)
         if both := ", ".join(short.keys() & options):
             raise UnknownGame(f"{string!r} gives {both} in both forms; leave out one of them")
@@ -90,9 +92,10 @@ def _from_file(path: Path, factory: str) -> Callable[..., Any]:
         raise BadFile(f"{path} cannot be loaded: {type(error).__name__}: {error}") from error
     offered = [n for n, v in vars(module).items() if callable(v) and getattr(v, "__module__", "") == name and not n.startswith("_")]
     if factory not in offered:
-        choice = ", ".join(offered) or "none found"
+        if not offered:
+            raise UnknownGame(f"{path} defines no function or class that makes a game; nebel new-game writes a file that does")
         said = f"has no {factory!r}{did_you_mean(factory, offered)}" if factory else "needs the name of a factory behind it"
-        raise UnknownGame(f"{path} {said}; write {path}:FACTORY with one of: {choice}")
+        raise UnknownGame(f"{path} {said}; write {path}:FACTORY with one of: {', '.join(offered)}")
     return typing.cast(Callable[..., Any], getattr(module, factory))
 
 

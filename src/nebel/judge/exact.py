@@ -41,7 +41,8 @@ def judge(game: BaseGame, policy: Policy, limit: int = DEFAULT_LIMIT, patience: 
         return _by_beliefs(game, policy, patience)
     raise TooLarge(
         f"{game.string} has more than {limit:,} histories, too many to enumerate, and only tables, games in rules that have a glance, and "
-        "networks that remember the board of Dark Hex can be judged without; take a smaller variant, or --by learned for a lower bound"
+        "networks that remember the board of Dark Hex can be judged without; take a smaller variant"
+        + (", or --by learned for a lower bound" if isinstance(game, Game) else "")
     )
 
 
