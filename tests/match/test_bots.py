@@ -121,9 +121,9 @@ def test_a_bot_of_ones_own_game(pebbles: str, capsys: pytest.CaptureFixture[str]
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["match", "heuristic", "random", "--game", "leduc"], "leduc has no bot 'heuristic'; it has: none"),
+        (["match", "heuristic", "random", "--game", "leduc"], "leduc has no bot 'heuristic', which is a bot of cheat; it has no bots"),
         (["match", "bot:clever", "random", "--game", "cheat:3"], "cheat has no bot 'clever'; it has: heuristic"),
-        (["play", "leduc", "--against", "heuristic"], "leduc has no bot 'heuristic'; it has: none"),
+        (["play", "leduc", "--against", "heuristic"], "leduc has no bot 'heuristic', which is a bot of cheat; it has no bots"),
         (["match", "heuristic", "random"], "heuristic and random fit any game; say which with --game"),
     ],
 )

@@ -309,8 +309,8 @@ def test_errors_in_one_line(capsys: pytest.CaptureFixture[str], files: list[str]
         (files[0], leduc): "different games",
         (files[0], "uniform", "--game", "leduc"): "made for kuhn, not for leduc",
         (files[0], "uniform", "--resume"): "--out FILE",
-        (files[0], "uniform", "--out", files[1]): "something other than match results",
-        (files[0], "uniform", "--out", str(tmp_path / "no" / "x")): "no folder",
+        (files[0], "uniform", "--out", files[1]): "exists and holds something else",
+        (files[0], "uniform", "--out", files[1] + "/x"): "cannot be written: Not a directory",
         (files[0], "uniform", "--out", str(tmp_path)): "is a folder",
     }
     for words, text in wrong.items():

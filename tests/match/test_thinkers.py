@@ -78,7 +78,7 @@ def test_wrong_names_get_one_line(kuhn_file: str, capsys: pytest.CaptureFixture[
         f"{kuhn_file}+ismcts:1k": "write POLICY+oos:BUDGET",
         "heuristic+oos:1k": "heuristic is no policy",
         "missing.nebel+oos:1k": "no agent 'missing.nebel'",
-        "oos": "oos:10k, oos:1s, ismcts:10k",
+        "oos": "oos needs a budget: oos:1k or oos:1s",
     }
     for text, said in wrong.items():
         assert main(["match", text, "uniform", "--game", "kuhn", "--games", "2"]) == 2, text

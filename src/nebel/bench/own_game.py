@@ -11,6 +11,7 @@ from nebel.bench.clock import Contender, race
 from nebel.bench.row import Claim, Row
 from nebel.bench.sampling import sampler
 from nebel.bench.sweeps import sweeper
+from nebel.core.output import write_text
 from nebel.core.template import new_game
 from nebel.solve.settings import OutcomeSampling
 
@@ -19,16 +20,15 @@ def _file(game: str) -> str:
     """The template stands for Kuhn poker; Leduc is a copy of our own file. The place is always the same, so that what has been
     compiled for it is found again."""
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "nebel" / "bench"
-    home.mkdir(parents=True, exist_ok=True)
     name = f"own_{game}"
-    with tempfile.TemporaryDirectory(dir=home) as folder:
-        path = Path(folder) / f"{name}.py"
-        if game == "kuhn":
-            new_game(name, path.parent)
-        else:
-            path.write_text((files("nebel.games") / f"{game}.py").read_text(encoding="utf-8"), encoding="utf-8")
-        os.replace(path, home / path.name)
-    return f"{home / path.name}:{name if game == 'kuhn' else game}"
+    path = home / f"{name}.py"
+    if game == "kuhn":
+        with tempfile.TemporaryDirectory() as folder:
+            text = new_game(name, Path(folder)).read_text(encoding="utf-8")
+    else:
+        text = (files("nebel.games") / f"{game}.py").read_text(encoding="utf-8")
+    write_text(path, text)
+    return f"{path}:{name if game == 'kuhn' else game}"
 
 
 def _contender(string: str, how: str) -> Contender:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import importlib
 from typing import Any
@@ -15,6 +14,7 @@ from nebel.core.game import CHANCE, BaseGame, key_text
 from nebel.core.plain import PlainGame, Position, written
 from nebel.core.registry import load
 from nebel.core.state import State
+from nebel.core.suggest import did_you_mean
 from nebel.policy.checked import check_probabilities
 from nebel.policy.table import MadePolicy
 
@@ -52,8 +52,7 @@ def _load(string: str) -> Any:
     if name not in pyspiel.registered_names():
         importlib.import_module("open_spiel.python.games")  # registers those that are written in Python
     if name not in pyspiel.registered_names():
-        close = difflib.get_close_matches(name, pyspiel.registered_names(), n=3, cutoff=0.5)
-        raise UnknownGame(f"OpenSpiel has no game {name!r}" + (f"; close to it: {', '.join(close)}" if close else ""))
+        raise UnknownGame(f"OpenSpiel has no game {name!r}{did_you_mean(name, pyspiel.registered_names())}")
     try:
         game = pyspiel.load_game(string)
     except Exception as error:  # not all of its complaints are SpielErrors

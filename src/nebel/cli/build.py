@@ -9,8 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nebel.cli.outputs import add_out, check_out
 from nebel.cli.screen import figure, say
 from nebel.core.errors import BadSetting, Problem, TooLarge
+from nebel.core.output import write_text
 
 if TYPE_CHECKING:
     from nebel.policy.builder import Builder
@@ -42,22 +44,27 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.epilog = "Every answer is saved at once. Answers may come from a pipe, one a line; 'help' lists what can be said."
     parser.add_argument("game", nargs="?", metavar="GAME", help="classic or abrupt Dark Hex, for example dark_hex:4x3")
     parser.add_argument("--player", choices=("black", "white"), help="whose strategy it is")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the policy; its notation is written beside it")
+    add_out(parser, "the policy; its notation and the answers so far are written beside it", required=True)
     parser.add_argument("--recall", choices=("board", "perfect"), help="whether the order of moves counts (default: board)")
     parser.add_argument("--isomorphic", action="store_true", help="answer the state on the turned board along with each one")
     parser.add_argument("--resume", action="store_true", help="go on with what was saved")
 
 
 def run(args: argparse.Namespace) -> int:
-    return _Dialogue(_begin(args, _saved(args.out)), args.out).talk()
+    from nebel.policy.io import holds_policy
+    from nebel.policy.strategy import holds_strategy
+
+    saved = _saved(args.out)
+    check_out(args.out, args.force, holds_policy)
+    check_out(args.out.with_suffix(".dhs"), args.force, holds_strategy)
+    check_out(saved, args.force, lambda path: True)  # refused below unless it is to be continued
+    return _Dialogue(_begin(args, saved), args.out).talk()
 
 
 def _saved(out: Path) -> Path:
     """Where the answers are kept."""
     if out.suffix in (".dhs", ".json"):
         raise BadSetting(f"--out {out} names the policy; the notation (.dhs) and the answers (.build.json) are written beside it")
-    if not out.parent.is_dir():
-        raise BadSetting(f"--out {out}: no folder {out.parent}")
     return out.with_suffix(".build.json")
 
 
@@ -86,6 +93,7 @@ class _Dialogue:
     def __init__(self, builder: Builder, out: Path) -> None:
         self.builder, self.states, self.out = builder, builder.states, out
         self.listed: list[Seen] = []
+        self.unsaved = False  # because the disk was full, for example
         self.verbs: dict[str, Callable[[str], None]] = {
             "!": self.complete,
             "!!": self.complete_all,
@@ -113,7 +121,7 @@ class _Dialogue:
             except KeyboardInterrupt:
                 say("stopped")
         self.part()
-        return 0
+        return 2 if self.unsaved else 0
 
     def part(self) -> None:
         left = len(self.builder.open_states())
@@ -195,8 +203,9 @@ class _Dialogue:
 
     def save(self, said: str | None = None) -> None:
         """After every change, and when asked to."""
-        path = _saved(self.out)
+        path, self.unsaved = _saved(self.out), True
         self.builder.save(path)
+        self.unsaved = False
         if said is not None:
             say(f"{len(self.builder.history()):,} answers are in {path}")
 
@@ -223,15 +232,17 @@ class _Dialogue:
         """All is answered: write the policy and the notation."""
         from nebel.policy.io import save_policy
 
+        self.unsaved = True
         say("\ncomplete: every information state that it can come to is answered")
         if self.states.abrupt:
             say("no notation is written: it describes the classic game alone")
         else:
             notation = self.out.with_suffix(".dhs")
-            notation.write_text(self.builder.to_notation(), encoding="utf-8")
+            write_text(notation, self.builder.to_notation())
             say(f"wrote {notation} (nebel strategy {notation} --check)")
         policy = self.builder.to_policy()
         save_policy(policy, self.out)
+        self.unsaved = False
         say(f"wrote {self.out}: {len(policy.shares[self.states.player].keys):,} information states (nebel judge {self.out})")
         try:
             self.tell_guarantee("", AT_THE_END)

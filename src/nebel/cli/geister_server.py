@@ -9,6 +9,7 @@ from pathlib import Path
 from nebel.cli.flags import add_settings, given, whole
 from nebel.cli.screen import emit, progress_bar, say, table
 from nebel.core.errors import BadSetting
+from nebel.core.output import check_folder
 from nebel.geister.protocol import DRAW
 from nebel.geister.server import Manners, Played, Server
 
@@ -32,6 +33,7 @@ def run(args: argparse.Namespace) -> int:
     if args.games is not None and args.games < 1:
         raise BadSetting(f"--games {args.games}: at least 1")
     if args.log:
+        check_folder(args.log)
         args.log.mkdir(parents=True, exist_ok=True)
     if args.between:
         if args.ports or args.host:

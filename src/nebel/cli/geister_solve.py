@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import time
-from pathlib import Path
 from typing import Any
 
 from nebel.cli.flags import whole
+from nebel.cli.outputs import add_out, check_out
 from nebel.cli.screen import emit, progress_bar, say
 from nebel.core.errors import BadSetting
 
@@ -16,22 +16,19 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.epilog = "example: nebel geister-solve geister:x3y3g2b0 --iterations 200 --out ghosts.nebel"
     parser.add_argument("game", metavar="GAME", help="a small variant, such as geister:x3y3g2b0 or geister:x3y3g2b0(limit=20)")
     parser.add_argument("--iterations", type=whole, default=200, help="of CFR+ (default: 200)")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the policy here")
+    add_out(parser, "write the policy here")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
 
 
 def run(args: argparse.Namespace) -> int:
     from nebel.core.registry import load
     from nebel.geister.variants import judged, layers_of, policy_of
-    from nebel.policy.io import save_policy
+    from nebel.policy.io import holds_policy, save_policy
 
+    check_out(args.out, args.force, holds_policy)
     game = load(args.game)
     if args.iterations < 1:
         raise BadSetting(f"--iterations {args.iterations}: there is at least 1")
-    if args.out and not args.out.parent.is_dir():
-        raise BadSetting(f"--out {args.out}: no folder {args.out.parent}")
-    if args.out and args.out.is_dir():
-        raise BadSetting(f"--out {args.out} is a folder")
     layers = layers_of(game)
     p = layers.positions
     say(f"{game.string}: {len(p.positions):,} positions, {len(p.place) - 1:,} views, {layers.limit} plies", to_error=True)

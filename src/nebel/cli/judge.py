@@ -6,7 +6,7 @@ import argparse
 from math import isnan
 from typing import TYPE_CHECKING
 
-from nebel.cli.flags import whole
+from nebel.cli.flags import value_of, whole
 from nebel.cli.screen import emit, figure, say, stages
 from nebel.core.errors import BadSetting
 
@@ -25,10 +25,10 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     online = parser.add_argument_group("agents that think")
     how = "judge what they found in N matches against themselves (default: what they find in every information state)"
     online.add_argument("--aggregate", type=whole, metavar="N", help=how)
-    online.add_argument("--seed", type=whole, help="of chance, of the agent and of responders that learn (default: 1)")
+    online.add_argument("--seed", type=int, help="of chance, of the agent and of responders that learn (default: 1)")
     online.add_argument("--threads", type=whole, help="searches side by side (default: one a core); the result is the same")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
-    if any(word.endswith("learned") for word in words):
+    if value_of("--by", words) == "learned":
         from nebel.cli.judge_learned import add_learned
 
         add_learned(parser)

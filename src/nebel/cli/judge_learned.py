@@ -8,18 +8,20 @@ from dataclasses import asdict
 from nebel.cli.flags import add_settings, given
 from nebel.cli.screen import emit, figure, progress_bar, say
 from nebel.core.errors import BadSetting
+from nebel.learn.respond import ResponseSettings
+
+KINDS = {"learned": ResponseSettings}
+"""Settings by what judges."""
 
 
 def add_learned(parser: argparse.ArgumentParser) -> None:
-    from nebel.learn.respond import ResponseSettings
-
     how = "what responders are told (default: everything, or in large games the most that the game puts into numbers)"
     parser.add_argument("--recall", help=how)
     add_settings(parser, ResponseSettings, "responders that learn")
 
 
 def judge_learned(args: argparse.Namespace) -> int:
-    from nebel.learn.respond import ResponseSettings, respond
+    from nebel.learn.respond import respond
     from nebel.match.agents import load_game, read
     from nebel.search.target import in_rules
 

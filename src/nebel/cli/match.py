@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
-import os
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nebel.cli.flags import add_settings, given
+from nebel.cli.outputs import add_out, check_out
 from nebel.cli.screen import emit, progress_bar, say, table
 from nebel.core.errors import BadFile, BadSetting
+from nebel.core.output import append_line, write_text
 from nebel.match.arena import Arena, Result, Terms
 from nebel.match.rating import Ratings, rate
 
@@ -28,7 +30,7 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument("agents", nargs="*", metavar="AGENT", help=known)
     parser.add_argument("--game", help="the game (a policy knows its own, and can also play in others of its family)")
     add_settings(parser, Terms, "terms")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="append each finished pair to this file, a line of JSON each")
+    add_out(parser, "append each finished pair to this file, a line of JSON each")
     parser.add_argument("--resume", action="store_true", help="take pairs that --out already has from there")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
 
@@ -39,17 +41,22 @@ def run(args: argparse.Namespace) -> int:
     terms = Terms(**given(args, Terms))
     if args.resume and not args.out:
         raise BadSetting("--resume takes finished pairs from --out FILE: say which file")
+    if len(args.agents) < 2:
+        raise BadSetting("a match takes at least two agents; write for example nebel match oos:1k random --game leduc")
+    check_out(args.out, args.force, _holds_results)
     agents = read_all(args.agents)
     game = load_game(args.game, agents)
     for agent in agents:
         game = agent.join(game)
-    done = _read_lines(args.out) if args.out else []
+    if args.out and not _holds_results(args.out):
+        write_text(args.out, "")
+    done = _read_lines(args.out) if args.resume else []
     arena, results = Arena(game), []
     pairs = list(combinations(agents, 2))
     with progress_bar(args.json) as show:
         for at, (a, b) in enumerate(pairs):
             mark = _mark(game, a, b, terms)
-            old = [line for line in done if mark.items() <= line.items()] if args.resume else []
+            old = [line for line in done if mark.items() <= line.items()]
             if old:
                 results.append(_result(old[-1], args.out))
                 continue
@@ -62,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
 
             results.append(arena.play(a, b, terms, tick))
             if args.out:
-                _append(args.out, {**mark, **results[-1].as_json()})
+                append_line(args.out, json.dumps({**mark, **results[-1].as_json()}), durable=True)
     ratings = rate(results)
     if args.json:
         emit(
@@ -103,41 +110,22 @@ def _result(line: dict[str, Any], path: Path) -> Result:
 
 
 def _read_lines(path: Path) -> list[dict[str, Any]]:
-    """Finished pairs; a line that a killed run left unfinished is passed over, a file of something else is refused."""
-    if not path.parent.is_dir():
-        raise BadSetting(f"--out {path}: no folder {path.parent}")
-    if path.is_dir():
-        raise BadSetting(f"--out {path} is a folder")
-    lines, strange = [], 0
-    for text in path.read_text(errors="replace").splitlines() if path.exists() else []:
-        try:
+    """Return finished pairs; a line that a killed run left unfinished is left out."""
+    lines = []
+    for text in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        with contextlib.suppress(ValueError):
             line = json.loads(text)
-        except ValueError:
-            line = None
-        if isinstance(line, dict) and "a" in line and "b" in line:
-            lines.append(line)
-        else:
-            strange += bool(text.strip())
-    if strange and not lines and not _torn(path):
-        raise BadFile(f"{path} holds something other than match results; give --out another file")
+            if isinstance(line, dict) and "a" in line and "b" in line:
+                lines.append(line)
     return lines
 
 
-def _torn(path: Path) -> bool:
-    """Only the beginning of a line of ours, as a killed first write may leave it."""
+def _holds_results(path: Path) -> bool:
+    """Return whether there is a file with match results, or with the beginning of a line of them, as a killed first write may leave it."""
+    if not path.exists():
+        return False
     start = path.read_bytes()
-    return start.startswith(b'{"a": ') and b"\n" not in start
-
-
-def _append(path: Path, line: dict[str, Any]) -> None:
-    """A whole line in a single write, after the end of whatever line a killed run left unfinished."""
-    whole = not path.exists() or not path.stat().st_size or path.read_bytes().endswith(b"\n")
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    try:
-        os.write(file, (("" if whole else "\n") + json.dumps(line) + "\n").encode())
-        os.fsync(file)
-    finally:
-        os.close(file)
+    return not start.strip() or bool(_read_lines(path)) or (start.startswith(b'{"a": ') and b"\n" not in start)
 
 
 def _time(seconds: float | None) -> str:

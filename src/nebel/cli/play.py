@@ -6,15 +6,25 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nebel.cli.outputs import add_out, check_out
 from nebel.cli.screen import say
-from nebel.core.errors import BadSetting, IllegalMove
+from nebel.core.errors import IllegalMove
 from nebel.core.game import CHANCE
+from nebel.core.output import write_text
 from nebel.core.rng import generator
 from nebel.core.state import State
+from nebel.core.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from nebel.match.agents import Agent
 
+WORDS = "undo, legal, help, quit"
+HELP = """\
+MOVE      play a move, by its name as it is listed as legal
+undo      take back your last move, and what came after it
+legal     show the position again, with the legal moves
+help, ?   show this
+quit      end the game without a result"""
 LISTED = 6
 """Beliefs that an explanation lists."""
 
@@ -27,20 +37,19 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument("--seed", type=int, default=1, help="of chance and of the agent (default: 1)")
     explain = "with each move of the agent, show what it knows, believes and would play how often: you look into its cards"
     parser.add_argument("--explain", action="store_true", help=explain)
-    parser.add_argument("--record", type=Path, metavar="FILE", help="write the game here when it ends")
+    add_out(parser, "write the game here when it ends", flag="--record")
 
 
 def run(args: argparse.Namespace) -> int:
     from nebel.core.registry import load
     from nebel.match.agents import read
 
+    check_out(args.record, args.force, _holds_record)
     agent = read(args.against)
     game = agent.join(load(args.game))
-    if args.record and not args.record.parent.is_dir():
-        raise BadSetting(f"--record {args.record}: no folder {args.record.parent}")
     game.try_out()
     state, rng = game.start(), generator(args.seed)
-    say(f"{game.string}: you are player {args.seat}. Type a move, or: undo, legal, quit.\n")
+    say(f"{game.string}: you are player {args.seat}. Type a move, or: {WORDS}.\n")
     while not state.over:
         if state.turn == CHANCE:
             state.deal(rng)
@@ -56,9 +65,15 @@ def run(args: argparse.Namespace) -> int:
     say(f"\nThe truth was:\n{state.view('truth')}\nAll moves: {state.moves_text()}")
     say(f"You {'win' if mine > 0 else 'lose' if mine < 0 else 'draw'}: {mine:+g}")
     if args.record:
-        args.record.write_text(state.record())
+        write_text(args.record, state.record())
         say(f"record written to {args.record}")
     return 0
+
+
+def _holds_record(path: Path) -> bool:
+    """Return whether a file is a record of a game, which may be replaced by another one unasked."""
+    with path.open("rb") as file:
+        return file.read(7) == b'[Game "'
 
 
 def _explain(agent: Agent, state: State) -> None:
@@ -103,13 +118,15 @@ def _ask(state: State, seat: int) -> bool:
     if line in ("quit", "exit"):
         say("bye")
         return False
-    if line == "undo":
+    if line in ("help", "?") and line not in state.legal():
+        say(HELP)
+    elif line == "undo":
         _take_back(state, seat)
     elif line and line != "legal":
         try:
             state.push(line)
         except IllegalMove:
-            say(f"{line} is not legal here")
+            say(f"{line} is not legal here{did_you_mean(line, [*state.legal(), 'undo', 'legal', 'help', 'quit'])}")
     say()
     return True
 

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from nebel.core.errors import BadFile
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -19,11 +21,17 @@ LINE_EVERY = 5.0
 
 def emit(result: dict[str, Any] | list[Any]) -> None:
     """The one JSON object of a command."""
-    print(json.dumps(result, indent=1), file=sys.stdout)  # noqa: T201
+    say(json.dumps(result, indent=1))
 
 
 def say(text: str = "", to_error: bool = False) -> None:
-    print(text, file=sys.stderr if to_error else sys.stdout, flush=True)  # servers are read while they run
+    """Print a line, at once because servers are read while they run; raises `BadFile` if the disk that it goes to is full."""
+    try:
+        print(text, file=sys.stderr if to_error else sys.stdout, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise BadFile(f"standard {'error' if to_error else 'output'} cannot be written: {error.strerror or error}") from error
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

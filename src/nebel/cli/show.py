@@ -20,7 +20,7 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
         "with a recall other than perfect, the glance. example: nebel show kuhn.nebel 'K (bet)'"
     )
     parser.add_argument("file", metavar="FILE", help="a policy file")
-    parser.add_argument("state", nargs="*", metavar="INFORMATION STATE", help="what the player did and saw")
+    parser.add_argument("state", nargs="*", default=[], metavar="INFORMATION STATE", help="what the player did and saw")
     parser.add_argument("--game", help="the game (a policy file knows its own)")
     parser.add_argument("--after", metavar="MOVES", help="instead: all moves from the start, chance's too")
     parser.add_argument("--player", type=int, choices=(0, 1), help="only this player's")

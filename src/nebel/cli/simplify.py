@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import contextlib
 from math import isnan
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nebel.cli.flags import add_settings, given
+from nebel.cli.outputs import add_out, check_out
 from nebel.cli.screen import emit, figure, say, table
-from nebel.core.errors import BadSetting, TooLarge
+from nebel.core.errors import TooLarge
 
 if TYPE_CHECKING:
     from nebel.judge.exact import Judgement
@@ -21,7 +21,7 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
 
     parser.add_argument("policy", metavar="POLICY", help="a policy file")
     parser.add_argument("--game", help="the game (a policy file knows its own)")
-    parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="write the simplified policy here")
+    add_out(parser, "write the simplified policy here", required=True)
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     add_settings(parser, Simplify, "what to keep")
 
@@ -29,12 +29,11 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
 def run(args: argparse.Namespace) -> int:
     from nebel.core.registry import load, load_named
     from nebel.judge.exact import judge
-    from nebel.policy.io import load_table, save_policy
+    from nebel.policy.io import holds_policy, load_table, save_policy
     from nebel.policy.simplify import Simplify, simplify
 
     settings = Simplify(**given(args, Simplify))
-    if args.out.is_dir():
-        raise BadSetting(f"--out {args.out} is a folder; give the name of a file")
+    check_out(args.out, args.force, holds_policy)
     old = load_table(args.policy.removeprefix("policy:"))
     game = load(args.game) if args.game else load_named(old.game, args.policy)
     old.check_game(game)

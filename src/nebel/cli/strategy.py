@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nebel.cli.outputs import add_out, check_out
 from nebel.cli.screen import emit, figure, say
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument("file", metavar="FILE", help="a strategy file, or a name")
     parser.add_argument("--check", action="store_true", help="draw the boards that are unanswered or answered in two ways")
     parser.add_argument("--guarantee", action="store_true", help="how often it wins at least: an exact best response, for small strategies")
-    parser.add_argument("--out", metavar="POLICY", help="write the policy")
+    add_out(parser, "write the policy here")
     parser.add_argument("--recall", choices=("board", "perfect"), help="what the policy remembers (default: board if that suffices)")
     parser.add_argument("--blend", action="store_true", help="board recall: average answers that differ by the order of moves")
     parser.add_argument("--print", action="store_true", help="print the strategy back, without its comments")
@@ -29,10 +31,11 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from nebel.policy.io import save_policy
+    from nebel.policy.io import holds_policy, save_policy
     from nebel.policy.strategy import read_strategy
     from nebel.policy.syntax import file_text
 
+    check_out(args.out, args.force, holds_policy)
     strategy = read_strategy(args.file)
     if args.out:
         recall = args.recall or ("perfect" if strategy.disputed and not args.blend else "board")
@@ -57,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     return 1 if strategy.gaps else 0
 
 
-def _facts(strategy: Strategy, out: str | None) -> dict[str, Any]:
+def _facts(strategy: Strategy, out: Path | None) -> dict[str, Any]:
     def listed(gaps: list[Gap]) -> list[dict[str, str]]:
         return [{"board": strategy.board_name(g.own, g.met), "after": strategy.path_text(g.path), "reason": g.reason} for g in gaps]
 
@@ -76,7 +79,7 @@ def _facts(strategy: Strategy, out: str | None) -> dict[str, Any]:
         "unanswered": listed(strategy.gaps),
         "disputed": disputed,
         "played_on": listed(strategy.slips),
-        "policy": out,
+        "policy": str(out) if out else None,
     }
 
 

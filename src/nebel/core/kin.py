@@ -15,13 +15,14 @@ from nebel.core.game import BaseGame, Game, Glance, Record
 from nebel.core.recall import PERFECT
 from nebel.core.registry import load, text_of
 from nebel.core.rule import rule
+from nebel.core.suggest import did_you_mean
 
 
 def variant(game: BaseGame, option: str, value: str) -> BaseGame:
     """The same game with one option changed."""
     if option not in game.options:
-        known = ", ".join(game.options) or "none"
-        raise BadSetting(f"{game.string} has no option {option!r} that could be varied; its options: {known}")
+        hint, known = did_you_mean(option, game.options), ", ".join(game.options) or "none"
+        raise BadSetting(f"{game.string} has no option {option!r} that could be varied{hint}; its options: {known}")
     changed = {**{name: text_of(held) for name, held in game.options.items()}, option: value}
     return load(f"{game.name}({','.join(f'{name}={text}' for name, text in changed.items())})")
 

@@ -33,12 +33,16 @@ def check_target(path: Path, force: bool = False, same_kind: Callable[[Path], bo
 
 def check_folder(path: Path) -> None:
     """Raise `BadFile` unless files can be written into a folder, which may still have to be made."""
-    if path.is_dir():
-        _check_room(path / "file", path)
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError) as error:
+        if not isinstance(error, FileNotFoundError) or path.is_symlink():
+            raise _unwritable(path, error) from error
+        _check_room(path)
         return
-    if os.path.lexists(path):
+    if not stat.S_ISDIR(mode):
         raise BadFile(f"{path} is not a folder; give the name of a folder, or of a new one")
-    _check_room(path)
+    _check_room(path / "file", path)
 
 
 def _mode_of(path: Path) -> int | None:
@@ -119,6 +123,7 @@ def append_line(path: Path, line: str, durable: bool = False) -> None:
     """
     _mode_of(path)
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("ab+", buffering=0) as file:
             size = file.seek(0, os.SEEK_END)
             whole = size == 0 or os.pread(file.fileno(), 1, size - 1) == b"\n"

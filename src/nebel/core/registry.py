@@ -19,6 +19,7 @@ from nebel.core.errors import BadFile, Problem, UnknownGame
 from nebel.core.findings import reason, where
 from nebel.core.game import BaseGame, Game
 from nebel.core.rule import is_rule
+from nebel.core.suggest import did_you_mean
 from nebel.core.trust import is_trusted, remember
 
 GAMES = ("kuhn", "leduc", "liars_dice", "goofspiel", "dark_hex", "geister", "cheat")
@@ -81,11 +82,14 @@ def _load(string: str, check: Callable[[Path, bytes], None]) -> BaseGame:
         return _build(_from_file(Path(path), factory, check), f"{path}:{factory}", options)
     name, colon, brief = head.partition(":")
     if name not in GAMES:
-        raise UnknownGame(f"no game {name!r}; games: {', '.join(GAMES)}; your own: path/to/file.py:factory; OpenSpiel's: openspiel:name")
+        hint, known = did_you_mean(name, GAMES), ", ".join(GAMES)
+        raise UnknownGame(f"no game {name!r}{hint}; games: {known}; your own: path/to/file.py:factory; OpenSpiel's: openspiel:name")
     module = importlib.import_module(f"nebel.games.{name}")
     if colon:
         if not hasattr(module, "brief"):
-            raise UnknownGame(f"{name} has no short form; write {name}(option=value,...)")
+            own = describe(name)[1]
+            right = f"{name}({next(iter(own))}=VALUE)" if own else f"{name}, which has no options"
+            raise UnknownGame(f"{name} has no short form; write {right}")
         short = module.brief(brief)
         if both := ", ".join(short.keys() & options):
             raise UnknownGame(f"{string!r} gives {both} in both forms; leave out one of them")
@@ -140,10 +144,13 @@ def _from_file(path: Path, factory: str, check: Callable[[Path, bytes], None]) -
         raise BadFile(f"{path} cannot be loaded: {type(error).__name__}: {error}") from error
     offered = [n for n, v in vars(module).items() if callable(v) and getattr(v, "__module__", "") == name and not n.startswith("_")]
     if factory not in offered:
-        choice = ", ".join(name for name in offered if not is_rule(vars(module)[name])) or "none found"
+        offered = [name for name in offered if not is_rule(vars(module)[name])]
+        if not offered:
+            raise UnknownGame(f"{path} defines no function or class that makes a game; nebel new-game writes a file that does")
         if not factory:
-            raise UnknownGame(f"say which factory of {path}: {path}:NAME, with NAME one of: {choice}")
-        raise UnknownGame(f"{path} has no {factory!r}; write {path}:NAME with one of: {choice}")
+            raise UnknownGame(f"say which factory of {path}: {path}:NAME, with NAME one of: {', '.join(offered)}")
+        close = did_you_mean(factory, offered)
+        raise UnknownGame(f"{path} has no {factory!r}{close}; write {path}:NAME with one of: {', '.join(offered)}")
     return typing.cast(Callable[..., Any], getattr(module, factory))
 
 
@@ -156,7 +163,8 @@ def _build(factory: Callable[..., Any], name: str, options: dict[str, str]) -> B
     values: dict[str, Any] = {}
     for option, text in options.items():
         if option not in parameters:
-            raise UnknownGame(f"{name} has no option {option!r}; its options: {', '.join(parameters) or 'none'}")
+            hint = did_you_mean(option, parameters)
+            raise UnknownGame(f"{name} has no option {option!r}{hint}; its options: {', '.join(parameters) or 'none'}")
         values[option] = _value(name, option, text, hints.get(option, type(parameters[option].default)))
     missing = [p.name for p in parameters.values() if p.default is p.empty and p.name not in values]
     if missing:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import types
 import typing
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from nebel.core.amounts import read_count
+from nebel.core.amounts import MOST, read_count
 from nebel.core.errors import BadSetting
+from nebel.core.suggest import did_you_mean
 
 
 def setting(default: Any, help: str, low: float | None = None, high: float | None = None, choices: tuple[str, ...] = ()) -> Any:
@@ -26,10 +28,12 @@ class Settings:
             value, meta = getattr(self, field.name), field.metadata
             low, high, choices = meta.get("low"), meta.get("high"), meta.get("choices")
             if choices and value not in choices:
-                raise BadSetting(f"{flag_of(field.name)} {value} is not one of: {', '.join(choices)}")
+                raise BadSetting(f"{flag_of(field.name)} {value} is not one of: {', '.join(choices)}{did_you_mean(str(value), choices)}")
             if (low is not None and not value >= low) or (high is not None and not value <= high):  # not a number is neither
                 bounds = f"at least {low:g}" if high is None else f"between {low:g} and {high:g}"
                 raise BadSetting(f"{flag_of(field.name)} {value} is out of range: it must be {bounds}")
+            if value in (math.inf, -math.inf):
+                raise BadSetting(f"{flag_of(field.name)} {value} is out of range: it must be finite")
 
 
 def flag_of(name: str) -> str:
@@ -57,7 +61,7 @@ def read_settings(kind: type[Kind], words: Sequence[str]) -> Kind:
     for word in words:
         name, sign, text = word.partition("=")
         if not sign or name not in known:
-            raise BadSetting(f"{word!r} is not NAME=VALUE with a name among: {', '.join(known)}")
+            raise BadSetting(f"{word!r} is not NAME=VALUE with a name among: {', '.join(known)}{did_you_mean(name, known)}")
         values[name] = _read(known[name], name, text)
     try:
         return kind(**values)
@@ -67,7 +71,7 @@ def read_settings(kind: type[Kind], words: Sequence[str]) -> Kind:
 
 def _read(what: Any, name: str, text: str) -> Any:
     try:
-        return read_count(text) if what is int else what(text)
+        return read_count(text, MOST) if what is int else what(text)
     except BadSetting as error:
         raise BadSetting(f"{name}: {error}") from error
     except ValueError as error:

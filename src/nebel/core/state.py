@@ -14,6 +14,7 @@ from nebel.core.game import CHANCE, END, BaseGame
 from nebel.core.picture import text_picture
 from nebel.core.recall import PERFECT, blank_memory, remember_move, remember_sight
 from nebel.core.rng import generator, uniform
+from nebel.core.suggest import did_you_mean
 
 Answer = TypeVar("Answer")
 Seat = Literal[0, 1, "truth"] | int
@@ -203,8 +204,9 @@ def resolve_recall(game: BaseGame, recall: str) -> str:
     """The name of a recall that the game has; "imperfect" stands for its first glance."""
     if recall == "imperfect" and game.glances:
         return next(iter(game.glances))
-    if recall != PERFECT and recall not in game.glances:
-        raise BadSetting(f"{game.string} has no recall {recall!r}; it has: {', '.join((PERFECT, *game.glances))}")
+    offered = (PERFECT, *game.glances)
+    if recall not in offered:
+        raise BadSetting(f"{game.string} has no recall {recall!r}{did_you_mean(recall, offered)}; it has: {', '.join(offered)}")
     return recall
 
 

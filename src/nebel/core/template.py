@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import keyword
+import os
 import sys
 from importlib.resources import files
 from pathlib import Path
 
 from nebel.core.errors import BadFile, BadSetting
+from nebel.core.output import write_text
 
 PLACEHOLDER = "my_game"
 
@@ -25,9 +27,7 @@ def new_game(name: str, folder: Path) -> Path:
     if not folder.is_dir():
         raise BadFile(f"no folder {folder}")
     path = folder / f"{name}.py"
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text.replace(PLACEHOLDER, name))
-    except FileExistsError:
-        raise BadFile(f"{path} exists already; take another name, or move the file away") from None
+    if os.path.lexists(path):
+        raise BadFile(f"{path} exists already; take another name, or move the file away")
+    write_text(path, text.replace(PLACEHOLDER, name))
     return path

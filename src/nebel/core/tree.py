@@ -231,7 +231,7 @@ def grow(game: BaseGame, recall: str = PERFECT, limit: int = DEFAULT_LIMIT, room
     recall = resolve_recall(game, recall)
     size = measure(game, limit)
     if not size.complete:
-        advice = "take a smaller variant or a sampling method"
+        advice = "take a smaller variant" + (" or a sampling method" if isinstance(game, Game) else "")
         raise TooLarge(f"{game.string} has more than {limit:,} histories, too many to enumerate; {advice}")
     if isinstance(game, Game):
         from nebel.core.unfold import unfold_rules

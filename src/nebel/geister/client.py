@@ -156,7 +156,7 @@ def sit_down(agent: Agent, limit: int = LONG) -> BaseGame:
     try:
         return agent.join(competition(limit))
     except (BadFile, BadSetting):
-        made_for = load_named(agent.game, agent.name) if (agent.game or "").startswith("geister") else None
+        made_for = load_named(agent.game, agent.name) if agent.game and agent.game.startswith("geister") else None
         if made_for is None or not _same_board(made_for):
             raise
     try:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nebel.core.errors import BadSetting, IllegalMove
+from nebel.core.output import write_text
 from nebel.core.settings import Settings, setting
 from nebel.games.geister import LONG
 from nebel.geister.guest import Event, Guest
@@ -218,9 +219,9 @@ class Server:
         """The log file, and beside it nebel's record."""
         if self.log:
             stem = f"log-{datetime.now():%Y-%m-%d-%H-%M-%S-%f}-{self.played + 1:04}"
-            (self.log / f"{stem}.txt").write_text(write_log(course, result.winner))
+            write_text(self.log / f"{stem}.txt", write_log(course, result.winner))
             headers = f'[Winner "{result.winner}"]\n[By "{result.by}"]\n'
-            (self.log / f"{stem}.record").write_text(headers + course.state.record())
+            write_text(self.log / f"{stem}.record", headers + course.state.record())
 
 
 def _now() -> float:

@@ -18,7 +18,7 @@ import zlib
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from nebel.core.errors import BadFile
 from nebel.core.game import BaseGame
@@ -31,7 +31,7 @@ from nebel.policy.io import POLICIES, read_header
 KIND = "nebel certificate"
 PLAYERS = ("black", "white")
 
-PACKED: dict[str, tuple[Callable[[bytes], bytes], Callable[[Path], IO[bytes]]]] = {
+PACKED: dict[str, tuple[Callable[[bytes], bytes], Callable[[Path], Any]]] = {
     ".gz": (lambda text: gzip.compress(text, mtime=0), gzip.GzipFile),
     ".xz": (lzma.compress, lzma.LZMAFile),
 }

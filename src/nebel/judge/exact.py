@@ -55,7 +55,8 @@ def judge(
         return _by_beliefs(game, policy, allowed)
     raise TooLarge(
         f"{game.string} has more than {most:,} histories, too many to enumerate, and only tables, games in rules that have a glance, and "
-        "networks that remember the board of Dark Hex can be judged without; take a smaller variant, or --by learned for a lower bound"
+        "networks that remember the board of Dark Hex can be judged without; take a smaller variant"
+        + (", or --by learned for a lower bound" if isinstance(game, Game) else "")
     )
 
 

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from nebel.core.errors import TooLarge
 from nebel.core.interrupt import check
-from nebel.policy.strategy import Program, Rest, Strategy
+from nebel.policy.program import Program, Rest
+from nebel.policy.strategy import Strategy
 from nebel.policy.terrain import Terrain
 
 MOST_BELIEFS = 1_000_000

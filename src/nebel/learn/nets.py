@@ -8,7 +8,7 @@ policy is a stack of these, whatever it was in training.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, NoReturn, Self
 
 import numpy as np
 
@@ -21,8 +21,19 @@ from nebel.policy.net import Floats, Layer, NetPolicy, encoding_of
 try:
     import torch as torch  # for modules beside this one, so that all say alike what is missing
     from torch import nn
-except ImportError as error:  # the rest of the library does without
-    raise BadSetting("learning takes torch; install it with: pip install 'torch>=2.13,<2.14'") from error
+except ImportError:  # the rest of the library does without, and so do the settings of learners
+
+    class _Missing:
+        """Takes the place of torch, and says what is missing as soon as anything of it is used."""
+
+        Module = object
+
+        def __getattr__(self, name: str) -> NoReturn:
+            if name.startswith("__"):
+                raise AttributeError(name)
+            raise BadSetting("learning takes torch; install it with: pip install 'torch>=2.13,<2.14'")
+
+    torch = nn = _Missing()  # type: ignore[assignment]
 
 MOST_ROWS = 1024
 """That a step of a fit learns from; of more, as many are drawn."""

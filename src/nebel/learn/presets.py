@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from nebel.core.errors import BadSetting
+from nebel.core.suggest import did_you_mean
 from nebel.learn.mmd_ppo import MmdPpoSettings
 
 
@@ -78,7 +79,7 @@ def preset_of(method: str, name: str) -> dict[str, Any]:
     offered = PRESETS.get(method, {})
     if name not in offered:
         there = "; ".join(f"--with {other}: {', '.join(some)}" for other, some in PRESETS.items())
-        raise BadSetting(f"{method} has no preset {name!r}; there are: {there}")
+        raise BadSetting(f"{method} has no preset {name!r}{did_you_mean(name, offered)}; there are: {there}")
     return dict(offered[name].settings)
 
 

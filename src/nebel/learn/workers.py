@@ -9,9 +9,12 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from typing import Any, Protocol, TypeVar
+from typing import Any, NoReturn, Protocol, TypeVar
 
 from nebel.core.errors import BadSetting, LostWorker
+
+MOST_A_CORE = 4
+"""Workers for each core; more would only wait for each other."""
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -87,6 +90,10 @@ class Ray:
         ray.init(log_to_driver=False, logging_level="ERROR", **options)
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, handler)  # Ray sets one of its own, which leaves without a checkpoint
+        cores = int(ray.cluster_resources().get("CPU", 1))
+        if count > MOST_A_CORE * cores:
+            ray.shutdown()
+            _refuse(f"ray:{count}", f"the cluster has {cores}", cores)
 
     def map(self, work: Callable[[T], R], tasks: Sequence[T]) -> list[R]:
         remote = self._ray.remote(num_cpus=1)(work)
@@ -100,10 +107,17 @@ class Ray:
         self._ray.shutdown()
 
 
+def _refuse(text: str, where: str, cores: int) -> NoReturn:
+    raise BadSetting(f"--workers {text} is too many: {where} core{'s' if cores > 1 else ''}, so give at most {MOST_A_CORE * cores}")
+
+
 def hire(text: str) -> Workers:
-    """Workers as people name them: a number of processes (1: this one), or ray:N."""
+    """Workers as people name them: a number of processes (1: this one), or ray:N. Raises `BadSetting` above four times the cores."""
     kind, sign, number = text.rpartition(":")
     if not number.isdecimal() or int(number) < 1 or (sign and kind != "ray"):
         raise BadSetting(f"--workers {text} is not understood; write a number of processes such as 2, or ray:2")
     count = int(number)
+    joined = sign and "RAY_ADDRESS" in os.environ
+    if not joined and count > MOST_A_CORE * (cores := os.cpu_count() or 1):
+        _refuse(text, f"this machine has {cores}", cores)
     return Ray(count) if sign else Alone() if count == 1 else Processes(count)

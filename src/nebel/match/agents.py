@@ -16,6 +16,7 @@ from nebel.core.registry import GAMES, load, load_named
 from nebel.core.rng import uniform
 from nebel.core.rule import rule
 from nebel.core.state import State
+from nebel.core.suggest import did_you_mean
 from nebel.policy.adopt import adopt
 from nebel.policy.checked import check_probabilities
 from nebel.policy.io import load_policy, policy_path
@@ -25,6 +26,10 @@ Generator = NDArray[np.int64]
 
 THINKING = re.compile(r"(?:(.+)\+)?((?:oos|ismcts|belief|proof):.*)")
 """How agents that think are called: perhaps a policy, and the search."""
+
+
+BUDGETS = {**dict.fromkeys(("oos", "ismcts", "belief"), ("a budget", "1k", "1s")), "proof": ("a number of plies", "7")}
+"""What agents that think need behind their kind and a colon, and examples of it."""
 
 
 @rule
@@ -171,7 +176,11 @@ def read(text: str) -> Agent:
             return read_bot(text, name, how)
     path = policy_path(text)
     if not text.startswith("policy:") and not path.is_file():
-        raise BadSetting(f"no agent {text!r}, and no file of that name; agents are: {', '.join(forms())}")
+        if needed := BUDGETS.get(text.rpartition("+")[2]):
+            whole = f"AGENT+{text}" if text == "proof" else text
+            raise BadSetting(f"{text} needs {needed[0]}: {' or '.join(f'{whole}:{example}' for example in needed[1:])}")
+        hint = did_you_mean(text.partition(":")[0], ["uniform", "random", *bots(), *BUDGETS])
+        raise BadSetting(f"no agent {text!r}{hint}, and no file of that name; agents are: {', '.join(forms())}")
     policy = load_policy(path)
     with path.open("rb") as file:
         return PolicyAgent(text, policy, hashlib.file_digest(file, "sha256").hexdigest()[:16])

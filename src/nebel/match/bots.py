@@ -10,9 +10,11 @@ import numpy as np
 
 from nebel.core.errors import BadSetting, IllegalMove
 from nebel.core.game import BaseGame, Bot, Game
+from nebel.core.registry import GAMES, load
 from nebel.core.rng import uniform
 from nebel.core.rule import kernel
 from nebel.core.state import State
+from nebel.core.suggest import did_you_mean
 from nebel.match.agents import Agent, Generator
 from nebel.search.budget import read_budget
 
@@ -24,8 +26,16 @@ def bot_of(game: BaseGame, name: str) -> Bot:
     """A game's bot of this name."""
     offered = game.bots if isinstance(game, Game) else {}
     if name not in offered:
-        raise BadSetting(f"{game.string} has no bot {name!r}; it has: {', '.join(offered) or 'none'}")
+        others = _built_in(name)
+        hint = f", which is a bot of {' and '.join(others)}" if others else did_you_mean(name, offered)
+        raise BadSetting(f"{game.string} has no bot {name!r}{hint}; " + (f"it has: {', '.join(offered)}" if offered else "it has no bots"))
     return offered[name]
+
+
+def _built_in(name: str) -> dict[str, Bot]:
+    """Return the bots of this name, by built-in game."""
+    games = [game for game in map(load, GAMES) if isinstance(game, Game)]
+    return {game.name: game.bots[name] for game in games if name in game.bots}
 
 
 @lru_cache(maxsize=32)
@@ -129,6 +139,9 @@ def read_bot(text: str, name: str, how: str | None) -> Agent:
     """A game's bot, with how deep or how long it thinks."""
     if how is None:
         return BotAgent(text, name)
+    known = _built_in(name).values()
+    if known and not any(bot.depth or bot.within for bot in known):
+        raise BadSetting(f"{text}: {name} does not look ahead, so it has neither depth nor time; write {name}")
     if how.isdecimal():
         if int(how) < 1:
             raise BadSetting(f"{text}: a depth is at least 1; write {name}:4")

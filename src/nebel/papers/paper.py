@@ -8,7 +8,8 @@ from contextlib import closing, contextmanager
 from typing import Any, NamedTuple, TypeVar
 
 from nebel.core.errors import BadSetting
-from nebel.report.page import page
+from nebel.core.suggest import did_you_mean
+from nebel.report.page import MADE, page
 from nebel.report.parts import Section
 
 Scale = TypeVar("Scale")
@@ -59,7 +60,7 @@ class Report(NamedTuple):
 
     def html(self) -> str:
         size, seconds = self.terms.size, sum(self.seconds.values())
-        made = f"Made by nebel paper {self.paper.name} ({size} size, seed {self.terms.seed}) in {seconds:.0f} s."
+        made = f"{MADE}{self.paper.name} ({size} size, seed {self.terms.seed}) in {seconds:.0f} s."
         return page(self.paper.title, self.paper.cite, self.paper.intro, self.sections, made)
 
     def data(self) -> dict[str, Any]:
@@ -74,7 +75,8 @@ def chosen(paper: Paper, names: Sequence[str]) -> list[str]:
     """The sections of these names, in the paper's order; all if none is named."""
     for name in names:
         if name not in paper.sections:
-            raise BadSetting(f"{paper.name} has no section {name!r}; it has: {', '.join(paper.sections)}")
+            hint = did_you_mean(name, paper.sections)
+            raise BadSetting(f"{paper.name} has no section {name!r}{hint}; it has: {', '.join(paper.sections)}")
     return [name for name in paper.sections if name in names or not names]
 
 

@@ -8,7 +8,6 @@ comes next follow from them, so undoing is dropping the last step, and a file of
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Collection, Iterator
 from fractions import Fraction
@@ -22,6 +21,7 @@ from nebel.core.errors import BadFile, BadSetting, Problem, TooLarge
 from nebel.core.game import BaseGame
 from nebel.core.input import MEGABYTE, parse_json, read_text
 from nebel.core.interrupt import check
+from nebel.core.output import write_text
 from nebel.core.registry import load_named
 from nebel.core.rng import generator, uniform
 from nebel.policy.ahead import Ahead
@@ -289,13 +289,8 @@ class Builder:
         return made
 
     def save(self, path: Path) -> None:
-        """Written beside its place and moved there: a reader finds the old file or the new one."""
-        part = path.with_name(f".{path.name}.{os.getpid()}.part")
-        try:
-            part.write_text(json.dumps(self.to_json(), indent=1) + "\n", encoding="utf-8")
-            os.replace(part, path)
-        finally:
-            part.unlink(missing_ok=True)
+        """Write the answers whole or not at all."""
+        write_text(path, json.dumps(self.to_json(), indent=1) + "\n")
 
     @classmethod
     def load(cls, path: Path) -> Builder:

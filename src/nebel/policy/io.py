@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from nebel.core.errors import BadFile
 from nebel.core.input import read_start
 from nebel.core.output import replacing
+from nebel.core.suggest import did_you_mean
 from nebel.policy.net import Layer, NetPolicy, check_finite
 from nebel.policy.nets import NetsPolicy
 from nebel.policy.table import MadePolicy, Policy, Shares, TablePolicy, Uniform
@@ -135,7 +136,7 @@ def _checksum(arrays: Arrays, header: dict[str, Any]) -> str:
     digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
     for name in sorted(arrays):
         digest.update(f"{name} {arrays[name].dtype} {arrays[name].shape}".encode())
-        digest.update(arrays[name].reshape(-1).view(np.uint8))  # the bytes, without a copy
+        digest.update(arrays[name].reshape(-1).view(np.uint8).data)  # the bytes, without a copy
     return digest.hexdigest()
 
 
@@ -211,7 +212,8 @@ def policy_path(text: str) -> Path:
         return Path(name)
     path = SHIPPED / f"{Path(name.removeprefix('shipped:')).name}.nebel"
     if not path.is_file():
-        raise BadFile(f"no policy {name!r}; shipped are: {', '.join(f'shipped:{each.stem}' for each in sorted(SHIPPED.glob('*.nebel')))}")
+        offered = [each.stem for each in sorted(SHIPPED.glob("*.nebel"))]
+        raise BadFile(f"no policy {name!r}{did_you_mean(path.stem, offered)}; shipped are: shipped:{', shipped:'.join(offered)}")
     return path
 
 

@@ -20,6 +20,7 @@ from nebel.core.game import Game
 from nebel.core.input import MEGABYTE, read_text
 from nebel.core.recall import PERFECT
 from nebel.core.registry import load
+from nebel.core.suggest import did_you_mean
 from nebel.policy.hex_table import BOARD, Path_, board_key, memory_key, position, table_policy
 from nebel.policy.io import SHIPPED
 from nebel.policy.limits import TOO_DEEP
@@ -222,13 +223,23 @@ def shipped() -> list[str]:
     return sorted(path.stem for path in SHIPPED.glob("*.dhs"))
 
 
+def holds_strategy(path: Path) -> bool:
+    """Return whether a file is a strategy in notation, which may be replaced by another one unasked."""
+    try:
+        parse(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return True
+
+
 def read_strategy(name: str) -> Strategy:
     """A strategy from a file, or one that comes with the library, by name."""
     path = Path(name)
     if not path.is_file() and name in shipped():
         path = SHIPPED / f"{name}.dhs"
     if not path.is_file():
-        raise BadFile(f"no file {name}, and no strategy of that name comes with nebel; there are {', '.join(shipped()) or 'none'}")
+        hint = did_you_mean(name, shipped())
+        raise BadFile(f"no file {name}, and no strategy of that name comes with nebel{hint}; there are {', '.join(shipped()) or 'none'}")
     try:
         text = read_text(path, MOST_BYTES, "a strategy")
         return follow(parse(text))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from html import escape
+from pathlib import Path
 
 from nebel.report.parts import Figure, Section, Table
 
@@ -43,13 +44,26 @@ svg { display: block; max-width: 100%; height: auto; }
 """
 
 
+HEAD = '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"/>'
+MADE = "Made by nebel paper "
+"""How the last line of a report begins."""
+
+
+def holds_report(path: Path) -> bool:
+    """Return whether a file is a report, which may be replaced by another one unasked."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return False
+    return text.startswith(HEAD) and f"<footer><p>{MADE}" in text
+
+
 def page(title: str, cite: str, intro: str, sections: Mapping[str, Section], made: str) -> str:
     """The whole HTML text. `sections` by the names that links point to; `made` says how the page came to be."""
     links = "".join(f'<a href="#{escape(name)}">{escape(section.title)}</a>' for name, section in sections.items())
     body = "".join(_section(name, section) for name, section in sections.items())
     return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"/>'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"/>'
+        HEAD + '<meta name="viewport" content="width=device-width, initial-scale=1"/>'
         f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n"
         f'<body><h1>{escape(title)}</h1><p class="cite">{escape(cite)}</p><p>{escape(intro)}</p><nav>{links}</nav>\n'
         f"{body}<footer><p>{escape(made)}</p></footer></body></html>\n"

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from nebel.core.amounts import read_count, read_seconds
+from nebel.core.amounts import MOST, TooMuch, read_count, read_seconds
 from nebel.core.errors import BadSetting
 from nebel.core.interrupt import check
 
@@ -36,7 +36,9 @@ def read_budget(text: str) -> Budget:
         if text.endswith(("s", "m")):
             budget = Budget(seconds=read_seconds(text))
         else:
-            budget = Budget(simulations=read_count(text))
+            budget = Budget(simulations=read_count(text, MOST))
+    except TooMuch:
+        raise
     except BadSetting as error:
         raise BadSetting(f"{text!r} is no budget; write simulations as 2000, 10k, 1.5M or 1e6, or a time as 1s, 500ms or 2m") from error
     if max(x for x in budget if x is not None) <= 0:

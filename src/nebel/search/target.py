@@ -222,7 +222,7 @@ def public_events_of(state: State) -> Events:
     """What all have seen."""
     tell = in_rules(state.game).clues.public
     if tell is None:
-        raise BadSetting(f"{state.game.string} does not say what is public (Clues.public); take what the player to move knows instead")
+        raise BadSetting(f"{state.game.string} does not say what is public (Clues.public); take target=information or target=none")
     return np.array([2 * token for step in state.steps if (token := tell(step.turn, *step.seen))], np.int64)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from nebel.core.errors import BadSetting
 from nebel.core.settings import Settings, setting
+from nebel.core.suggest import did_you_mean
 from nebel.solve.cfr import SCHEDULES
 
 
@@ -90,7 +91,7 @@ ALIASES = {"linear-cfr": "linear", "chance": "chance-sampled", "external": "exte
 def method_named(name: str) -> str:
     name = ALIASES.get(name, name)
     if name not in METHODS:
-        raise BadSetting(f"no method {name!r}; methods: {', '.join(METHODS)}")
+        raise BadSetting(f"no method {name!r}{did_you_mean(name, [*METHODS, *ALIASES])}; methods: {', '.join(METHODS)}")
     return name
 
 
