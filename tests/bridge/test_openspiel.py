@@ -2,6 +2,7 @@
 
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,9 @@ import nebel
 from nebel.bridge.openspiel import to_openspiel, to_openspiel_policy
 from nebel.core.errors import Problem, UnknownGame
 from nebel.core.plain import unfold_plain
+from nebel.core.sequence import uniform_strategy
 from nebel.core.tree import assemble, grow
+from nebel.policy.table import from_tree
 
 pyspiel = pytest.importorskip("pyspiel")
 
@@ -159,6 +162,28 @@ def test_our_policies_in_openspiel():
     assert exploitability.nash_conv(game, to_openspiel_policy(Timid(), game)) == pytest.approx(2.0)
     with pytest.raises(Problem, match="to_openspiel"):
         to_openspiel_policy(Uniform(), pyspiel.load_game("kuhn_poker"))
+
+
+def test_what_is_no_policy_is_not_handed_to_openspiel():
+    tree = nebel.grow(nebel.game("kuhn"))
+    policy = from_tree(tree, (uniform_strategy(tree.sides[0]), uniform_strategy(tree.sides[1])))
+    game = to_openspiel(nebel.game("kuhn"))
+    state = game.new_initial_state()
+    for _ in range(2):
+        state.apply_action(state.legal_actions()[0])
+    assert list(to_openspiel_policy(policy, game).action_probabilities(state).values()) == [0.5, 0.5]
+    bad = replace(policy, shares=(policy.shares[0]._replace(share=policy.shares[0].share * 1.2), policy.shares[1]))
+    with pytest.raises(Problem, match=r"sum to 1.2"):
+        to_openspiel_policy(bad, game)
+    with pytest.raises(Problem, match="made for kuhn, not for dark_hex"):
+        to_openspiel_policy(policy, to_openspiel(nebel.game("dark_hex:2x2")))
+
+    class Own(Timid):
+        def probabilities(self, state):
+            return dict.fromkeys(state.options(), 0.7)
+
+    with pytest.raises(Problem, match=r"sum to 1.4"):
+        to_openspiel_policy(Own(), game).action_probabilities(state)
 
 
 def test_the_guide_runs_as_printed(capsys):

@@ -12,12 +12,14 @@ import numpy as np
 import pytest
 
 import nebel
+from nebel.cli import main
+from nebel.core.errors import TooLarge
 from nebel.core.game import END, Game, Hints
 from nebel.core.tree import grow
 from nebel.judge.belief_response import respond
 from nebel.judge.best_response import Judge
 from nebel.judge.exact import judge
-from nebel.judge.informed import Informed, both_follow
+from nebel.judge.informed import Informed, both_follow, follow_all
 from nebel.policy.table import Policy, Shares, TablePolicy, Uniform, from_tree
 from nebel.solve.cfr import FullWidth
 
@@ -159,6 +161,40 @@ def test_refusals() -> None:
         respond(game, lacking, 0)
     with pytest.raises(nebel.Problem, match="perfect recall"):
         respond(game, dataclasses.replace(policy, recall="perfect"), 0)
+
+
+@pytest.mark.parametrize("patience", [0, 1, 100, 5000])
+def test_patience_bounds_all_stages(patience: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also the first look at all states with everything seen, which alone takes more."""
+    told: list[tuple[str, int, int]] = []
+    monkeypatch.setattr("nebel.judge.informed.PIECE", 1000)
+    with pytest.raises(TooLarge, match=f"more than {patience:,} steps"):
+        judge(dark_hex("3x3"), Uniform(), patience=patience, news=lambda stage, steps, most: told.append((stage, steps, most)))
+    assert told[0] == (f"counting the histories of dark_hex(rows=3,cols=3), up to {patience:,}", 0, patience)
+    assert all(0 <= steps <= most == patience for _, steps, most in told)
+    assert told[1][0].startswith("searching player 0's best response")
+    assert len(told) >= 2 + patience // 1000
+
+
+def test_pauses_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = dark_hex("3x2")
+    policies = [random_policy(game, seed) for seed in range(3)]
+    whole = [judge(game, policy, limit=10).verdict for policy in policies]
+    monkeypatch.setattr("nebel.judge.informed.PIECE", 200)
+    assert [judge(game, policy, limit=10).verdict for policy in policies] == whole
+    monkeypatch.setattr("nebel.judge.exact.value_of", lambda game, policy: follow_all(game, policy))
+    assert [judge(game, policy, limit=10).verdict.value for policy in policies] == pytest.approx([v.value for v in whole], abs=1e-12)
+    assert [follow_all(game, policy) for policy in policies] == [both_follow(game, policy) for policy in policies]
+
+
+def test_the_command_line_says_at_once_what_it_does(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["judge", "uniform", "--game", "dark_hex:3x3", "--patience", "2k", "--json"]) == 2
+    out, err = capsys.readouterr()
+    lines = err.splitlines()
+    assert out == ""
+    assert lines[0] == "counting the histories of dark_hex(rows=3,cols=3), up to 2,000: 0 of at most 2,000 steps"
+    assert lines[1].startswith("searching player 0's best response on dark_hex(rows=3,cols=3) by beliefs: 0 of at most 2,000")
+    assert lines[-1].startswith("nebel: the best response of player 0 on dark_hex(rows=3,cols=3) takes more than 2,000 steps")
 
 
 @pytest.mark.parametrize(("abrupt", "leak"), [("false", "silent"), ("false", "noisy"), ("true", "flash")])

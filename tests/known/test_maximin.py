@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nebel.core.errors import BadSetting, Problem
+from nebel.core.errors import BadPolicy, BadSetting, Problem
 from nebel.core.game import Game
 from nebel.core.registry import load
 from nebel.core.rng import generator
@@ -53,6 +53,28 @@ def test_responses_and_slopes(name: str, me: int) -> None:
         moved = table.copy()
         moved.ravel()[slopes.place[at]] += 0.5  # a share occurs in every product at most once, so any difference will do
         assert slope.against(forest, start, moved)[0].value - slopes.value == pytest.approx(slopes.slope[at] / 2, abs=1e-9)
+
+
+def test_tables_that_are_no_policy_are_refused() -> None:
+    """A share, a row, an occupied cell, at the beginning and later in the game."""
+    game = load("dark_hex:3x2")
+    assert isinstance(game, Game)
+    _, shares = tables(game, 2)
+    sure = on_board(3, 2).moves
+    for me in range(2):
+        responder, table = BoardResponder(board_of(game), me, sure[me]), shares[1 - me]
+        value = responder.judge(table)
+        for row in (0, 1):  # nothing known yet, and a stone in a1
+            for cell, share in ((1, table[row, 1] + 2e-6), (2, np.nan), (2, np.inf), (slice(None), 0.0)):
+                bad = table.copy()
+                bad[row, cell] = share
+                with pytest.raises(BadPolicy, match=rf"player {1 - me}'s shares on the board '{'o' if row else '.'}\.\.\.\.\.'"):
+                    responder.judge(bad)
+        bad = table.copy()
+        bad[1] = np.eye(6)[0]  # where the stone is
+        with pytest.raises(BadPolicy, match="of free cells only"):
+            responder.judge(bad)
+        assert responder.judge(table) == value
 
 
 @pytest.mark.parametrize(("name", "black"), [("dark_hex:3x2", 0.0), ("dark_hex:2x3", 1.0), ("dark_hex:3x3", 1.0)])

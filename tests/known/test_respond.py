@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from nebel.learn.dqn import NO_STATE, Gathered, Q, Transitions
 from nebel.learn.respond import ResponseSettings, respond
 from nebel.match.agents import PolicyAgent, read
 from nebel.policy.io import save_policy
-from nebel.policy.table import Uniform
+from nebel.policy.table import Uniform, from_tree
 from nebel.search.target import in_rules
 from nebel.solve import Budget, Job, solve
 
@@ -51,6 +52,19 @@ def test_leduc_is_answered_within_a_few_hundredths() -> None:
     settings = ResponseSettings(seeds=1, iterations=80, ages=1, hidden="64-64", games=10_000)
     for found, best in zip(respond(game, read("uniform"), settings, 1), (2.0875, 2.65972), strict=True):
         assert best - 0.08 < found.mean < best + 2 * found.half
+
+
+def test_no_lower_bound_for_what_is_no_policy() -> None:
+    """Not for shares that are none, nor for a row that is missing, even where no game would have come there."""
+    game = in_rules(nebel.game("kuhn"))
+    tree = nebel.grow(game)
+    policy = from_tree(tree, Uniform().on_tree(tree).strategies)
+    first = policy.shares[0]
+    twice = first._replace(share=np.where(np.arange(len(first.share)) == 0, 0.6, first.share))
+    cut = first._replace(keys=first.keys[1:], first=first.first[1:])
+    for table, said in [(twice, "sum to 1.1"), (cut, "lacks 1 information state")]:
+        with pytest.raises(nebel.Problem, match=said):
+            respond(game, PolicyAgent("bad", replace(policy, shares=(table, policy.shares[1]))), FAST, 1)
 
 
 def some_transitions(rng: np.random.Generator, count: int) -> Transitions:

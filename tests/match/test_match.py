@@ -12,7 +12,7 @@ import pytest
 
 import nebel
 from nebel.cli import main
-from nebel.core.errors import BadSetting, IllegalMove, UnknownInformationState
+from nebel.core.errors import BadPolicy, BadSetting, IllegalMove, UnknownInformationState
 from nebel.core.game import BaseGame
 from nebel.core.plain import PlainGame
 from nebel.core.state import State
@@ -202,8 +202,17 @@ def test_agents_that_choose_and_games_in_plain_python() -> None:
     assert play_pair(pennies, table, read("uniform"), 10, 1).exact == pytest.approx(0)
     stubborn = Last()
     stubborn.choose = lambda state, rng: 9  # type: ignore[method-assign]
-    with pytest.raises(IllegalMove):
+    with pytest.raises(IllegalMove, match="chose a move that is not legal: 9 is not legal for player"):
         play_pair(pennies, stubborn, table, 2, 1)
+
+
+def test_compiled_games_refuse_rows_with_other_moves() -> None:
+    """Also one that is as wide as it should be."""
+    game = nebel.game("kuhn")
+    policy = noisy(game, 1)
+    other = policy.shares[0]._replace(move=policy.shares[0].move + 1)
+    with pytest.raises(BadPolicy, match=r"moves are not those of the game in player 0's information state"):
+        play_deals(game, (agent(dataclasses.replace(policy, shares=(other, policy.shares[1]))), read("uniform")), 20, 1)
 
 
 def outcome(a: str, b: str, wins: int, draws: int, losses: int) -> Result:

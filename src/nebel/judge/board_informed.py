@@ -9,6 +9,7 @@ import numpy as np
 from nebel.core.rng import mix
 from nebel.core.rule import rule
 from nebel.dark_hex.forest import Board
+from nebel.policy.checked import TOLERANCE
 
 SMALL = 1e-12
 OWN, WORLD, LEFT, LOW, AT, HIGH, THEN = range(7)
@@ -34,7 +35,7 @@ def answers(
     board: Board, shares: Any, player: int, world: Any, theirs: Any, p: Any, out: Any, chance: Any, top: Any, todo: Any, odds: Any
 ) -> Any:
     """A turn of the player who remembers the board, against the stones `theirs`. What the board may be afterwards is put on top
-    of `out`, unless that player has won; returns the new top."""
+    of `out`, unless that player has won; returns the new top, or -1 - row where the shares of a row are not probabilities of free cells."""
     own = world >> board.cells
     todo[0], odds[0] = world & ((np.int64(1) << board.cells) - 1), p
     count, at = 1, 0
@@ -42,11 +43,15 @@ def answers(
         met, here = todo[at], odds[at]
         at += 1
         row = board.ternary[own] + 2 * board.ternary[met]
+        total, sound = 0.0, True
         for c in range(board.cells):
             share = shares[row, c]
+            total += share
             if share <= 0.0:
+                sound = sound and share == 0.0
                 continue
             stone = np.int64(1) << c
+            sound = sound and not (own | met) & stone
             if theirs & stone:
                 k = at
                 while k < count and todo[k] != met | stone:
@@ -58,6 +63,8 @@ def answers(
             elif not board.joined[player, own | stone]:
                 out[top], chance[top] = (own | stone) << board.cells | met, here * share
                 top += 1
+        if not (sound and abs(total - 1.0) <= TOLERANCE):
+            return -1 - row
     return top
 
 
@@ -72,7 +79,7 @@ def find(keys: Any, key: Any) -> Any:
 
 @rule
 def informed(board: Board, shares: Any, me: int, own: Any, world: Any, seen: Informed) -> float:
-    """What a responder on the move wins at most, who sees everything; less than 0: the table is full."""
+    """What a responder on the move wins at most, who sees everything; -1: the table is full, -2 - row: that row is not sound."""
     frame, sums = seen.frame, seen.sums
     depth, value, entering = 0, 0.0, True
     frame[0, OWN], frame[0, WORLD], frame[0, LOW] = own, world, 0
@@ -116,6 +123,8 @@ def informed(board: Board, shares: Any, me: int, own: Any, world: Any, seen: Inf
             frame[depth, HIGH] = answers(
                 board, shares, 1 - me, world, own | stone, 1.0, seen.world, seen.chance, frame[depth, LOW], seen.todo, seen.odds
             )
+            if frame[depth, HIGH] < 0:
+                return float(frame[depth, HIGH] - 1)
         if entering:
             depth += 1
         elif depth == 0:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from nebel.core.errors import BadPolicy
 from nebel.core.rng import mix
 from nebel.core.rule import kernel, rule
 from nebel.dark_hex.forest import NONE, PLACED, TAKEN, Board, Forest, enlarge, follow, root
@@ -23,7 +24,8 @@ from nebel.judge.board_informed import SMALL, Informed, answers, find, informed
 UNIT = 1e11
 """Beliefs count as equal if each world's chance is the same to one part in UNIT."""
 
-FINE, FULL = 0, 1
+FINE, FULL, UNSOUND = 0, 1, 2
+"""What a search says; UNSOUND + row: the shares of that row are not probabilities of free cells."""
 
 
 class Memo(NamedTuple):
@@ -66,7 +68,7 @@ def _enter(board: Board, shares: Any, me: int, seen: Informed, stacks: Stacks, o
             continue
         worth = informed(board, shares, me, own, world, seen)
         if worth < 0.0:
-            return top, group, FULL
+            return top, group, np.int64(-worth)
         if worth > 0.0:
             stacks.where[slot] = end
             stacks.world[end], stacks.chance[end] = world, chance
@@ -96,6 +98,8 @@ def _attempt(board: Board, shares: Any, me: int, seen: Informed, stacks: Stacks,
             won += stacks.chance[j]
             continue
         top = answers(board, shares, 1 - me, world, own | stone, stacks.chance[j], stacks.world, stacks.chance, top, seen.todo, seen.odds)
+        if top < 0:
+            return 0.0, top, group, UNSOUND - 1 - top
     top, group, fault = _enter(board, shares, me, seen, stacks, own | stone, tried, low, top, group)
     low = top
     if fault == FINE:
@@ -113,6 +117,8 @@ def _begin(board: Board, shares: Any, me: int, seen: Informed, stacks: Stacks) -
     stacks.world[0], stacks.chance[0], top = 0, 1.0, 1
     if me == 1:
         top = answers(board, shares, 0, np.int64(0), np.int64(0), 1.0, stacks.world, stacks.chance, 0, seen.todo, seen.odds)
+        if top < 0:
+            return top, 0, UNSOUND - 1 - top
     return _enter(board, shares, me, seen, stacks, np.int64(0), np.int64(0), 0, top, 0)
 
 
@@ -279,14 +285,26 @@ class BoardResponder:
         )  # fmt: skip
 
     def judge(self, shares: Any) -> float:
-        """The winning probability against a table: shares by board (in base three: 1 own, 2 discovered) and cell."""
+        """The winning probability against a table: shares by board (in base three: 1 own, 2 discovered) and cell.
+
+        Raises `BadPolicy` where the shares of a board that can be met are not probabilities of free cells.
+        """
         while True:
             for table in (self._memo, self._seen):
                 table.key[:] = table.used[:] = 0
             value, fault = _judge(self.board, self.me, self.sure, shares, self._memo, self._seen, self._stacks)
             if fault == FINE:
                 return float(value)
+            if fault != FULL:
+                raise self._unsound(np.asarray(shares)[fault - UNSOUND], int(fault) - UNSOUND)
             self._make_room(4 * len(self._memo.key), 4 * len(self._seen.key))
+
+    def _unsound(self, row: Any, number: int) -> BadPolicy:
+        marks = "".join(".ox"[number // 3**cell % 3] for cell in range(self.board.cells))
+        return BadPolicy(
+            f"player {1 - self.me}'s shares on the board '{marks}' (cell by cell, o: own, x: discovered) sum to {float(row.sum()):.12g}: they "
+            "have to be 0 or more, of free cells only, and sum to 1 (within 1e-9)"
+        )
 
     def write_down(self, shares: Any, mine: Forest, seed: int) -> tuple[int, Forest]:
         """A response that reaches the value judged last: its root, and the forest, which may have been enlarged."""

@@ -117,15 +117,10 @@ def check_probabilities(state: State, shares: Mapping[int, float], who: str = "t
     except (AttributeError, TypeError):
         raise BadPolicy(f"{who} has to give a dictionary of moves and their shares; it gives {_kind(shares)}") from None
     if strange:
-        move = state.game.name_of_move(strange[0]) if isinstance(strange[0], int) else repr(strange[0])
-        legal = " ".join(state.legal())
-        raise BadPolicy(f"{who} has a share for the move {move}, which is not legal for player {_where(state)}; legal: {legal}")
+        where = f"player {state.turn} in the information state '{state.information(state.turn)}'"
+        raise BadPolicy(f"{who} has a share for {strange[0]!r}, which is not a legal move of {where}; legal: {options}")
     if not sound:
         raise BadPolicy(_complaint(state.turn, state.information(state.turn), list(shares.values())))
-
-
-def _where(state: State) -> str:
-    return f"{state.turn} in the information state '{state.information(state.turn)}'"
 
 
 def in_words(game: BaseGame, player: int, recall: str) -> Words:
