@@ -17,8 +17,6 @@ from nebel.solve.settings import METHODS, DoubleOracleSettings, MaximinSettings,
 GIGABYTE = 1 << 30
 PLAIN_LIMIT = 3_000_000
 """Histories that a game in plain Python may have: it is enumerated by the interpreter."""
-FEW = 50_000
-"""Histories that the interpreter counts in about a second."""
 
 MOST_BOARD_CELLS = 12
 """Of boards for which maximin holds tables: 51 MB each."""
@@ -47,7 +45,7 @@ def size_up(game: BaseGame, method: str, recall: str, memory: float) -> Sizing:
         return _size_boards(game, recall, memory)
     room = int(memory * GIGABYTE)
     limit = min(room // 60, 2**31 - 1) if isinstance(game, Game) else PLAIN_LIMIT
-    size = measure(game, limit) if isinstance(game, Game) else measure_in_python(game)
+    size = measure(game, limit)
     if size.complete and size.bytes <= room:
         tree = grow(game, recall, limit)
         return Sizing(size, size.histories, tree.information_states(), size.bytes, tree)
@@ -71,12 +69,6 @@ def size_up(game: BaseGame, method: str, recall: str, memory: float) -> Sizing:
                 "meets one, or a smaller variant"
             )
     return Sizing(size, histories, None, 0, None, walked)
-
-
-def measure_in_python(game: BaseGame) -> Size:
-    """Count the histories of a plain game, up to PLAIN_LIMIT; a game that is much larger, as an estimate has it, only up to FEW."""
-    size = measure(game, FEW)
-    return size if size.complete or estimate(game) > 10 * PLAIN_LIMIT else measure(game, PLAIN_LIMIT)
 
 
 def _size_strategies(game: BaseGame, recall: str) -> Sizing:
