@@ -77,11 +77,11 @@ def _room() -> int:
 def _sizes(game: BaseGame, recall: str) -> dict[str, Any]:
     """Counted on the tree if it is small, else over distinct states, else estimated."""
     from nebel.core.tree import estimate, grow, measure
-    from nebel.solve.size import measure_in_python
+    from nebel.solve.size import PLAIN_LIMIT
 
     facts: dict[str, Any] = {"game": game.string, "fingerprint": game.fingerprint, "recall": recall}
     facts["bots"] = list(getattr(game, "bots", ()))
-    size = None if isinstance(game, Game) else measure_in_python(game)
+    size = None if isinstance(game, Game) else measure(game, PLAIN_LIMIT)
     about = size.histories if size and size.complete else estimate(game)
     if about < BEYOND and isinstance(game, Game):
         size = measure(game, _room() // BYTES_A_HISTORY)

@@ -82,12 +82,9 @@ class Walk(RuleWalk):
 
     def _encoding(self, spot: Spot, game: Game, turn: int, recall: str, known: int) -> None:
         """What a network is told depends on what is known, and on nothing else."""
-        row = np.zeros(game.encodings[recall].size, np.float32)
-        self.ask(f"the encoding {recall!r}", spot, game.encodings[recall].write, spot.position[0], turn, row)
-        if not np.isfinite(row).all():
-            self.findings.add(ENCODINGS, f"{self.after(spot)}: the encoding {recall!r} holds numbers that are not finite")
-        before, path = self.encoded.setdefault((recall, turn, known), (row.tobytes(), spot.path))
-        if before != row.tobytes():
+        row = self.encoding(spot, game, turn, recall)
+        before, path = self.encoded.setdefault((recall, turn, known), (row, spot.path))
+        if before != row:
             same = f"{self.pair(path, spot.path)}, player {turn} knows the same"
             self.findings.add(ENCODINGS, f"{same}, yet the encoding {recall!r} differs: it shows more than was seen")
 
@@ -107,9 +104,7 @@ class Walk(RuleWalk):
         return f"their legal moves differ: {words[0]} against {words[1]}"
 
     def _glance(self, spot: Spot, turn: int, name: str, options: list[int]) -> int:
-        key = self.twice(f"the glance {name!r}", spot, self.game.glance_at, name, spot.position, turn)
-        if not 0 <= key < 2**62:
-            self._stop(GLANCES, spot, f"the glance {name!r} is {key}; it must be at least 0 and below 2**62")
+        key = self.glance(spot, turn, name)
         known, path = self.glanced.setdefault((name, turn, key), (options, spot.path))
         if known != options:
             same = f"{self.pair(path, spot.path)}, the glance {name!r} shows player {turn} the same, yet"

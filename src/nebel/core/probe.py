@@ -16,7 +16,7 @@ import numpy as np
 
 from nebel.core.calls import LONGEST, after, unended, word
 from nebel.core.errors import BadRules, FailedRule, Problem
-from nebel.core.findings import ENDS, PURE, RANGES, RULES, Findings, reason, where
+from nebel.core.findings import ENCODINGS, ENDS, GLANCES, PURE, RANGES, RULES, Findings, reason, where
 from nebel.core.game import CHANCE, END, BaseGame, Game
 from nebel.core.layout import miscounted, uneven
 
@@ -152,7 +152,27 @@ class RuleWalk:
             return END, []
 
     def compare(self, spot: Spot, turn: int, options: list[int], score: float | None) -> None:
-        """For walks that look at more than the rules."""
+        """Look at more than the rules: here, at what solvers and networks are given."""
+        if turn in (0, 1):
+            for name in self.game.glances:
+                self.glance(spot, turn, name)
+            for recall in self.game.encodings if isinstance(self.game, Game) else ():
+                self.encoding(spot, self.game, turn, recall)
+
+    def glance(self, spot: Spot, turn: int, name: str) -> int:
+        """What the player to move sees at a glance."""
+        key: int = self.twice(f"the glance {name!r}", spot, self.game.glance_at, name, spot.position, turn)
+        if not 0 <= key < 2**62:
+            self._stop(GLANCES, spot, f"the glance {name!r} is {key}; it must be at least 0 and below 2**62")
+        return key
+
+    def encoding(self, spot: Spot, game: Game, turn: int, recall: str) -> bytes:
+        """What a network is told of the player to move."""
+        row = np.zeros(game.encodings[recall].size, np.float32)
+        self.ask(f"the encoding {recall!r}", spot, game.encodings[recall].write, spot.position[0], turn, row)
+        if not np.isfinite(row).all():
+            self.findings.add(ENCODINGS, f"{self.after(spot)}: the encoding {recall!r} holds numbers that are not finite")
+        return row.tobytes()
 
     def _stop(self, check: str, spot: Spot, sentence: str) -> None:
         self.findings.add(check, f"{self.after(spot)}: {sentence}")

@@ -38,6 +38,8 @@ PLAIN_HISTORY = 500
 ROUGHLY, MOST_ESTIMATED = 1e12, 1e100
 """Histories beyond which an estimate may be rough, and beyond which it does not matter how many more there are."""
 
+FEW = 50_000
+"""Histories that the interpreter counts in about a second."""
 LONG = 200
 """Moves of a history after which an estimate may be rough."""
 
@@ -166,7 +168,7 @@ def nbytes(*arrays: NDArray[Any]) -> int:
 
 
 def measure(game: BaseGame, limit: int = DEFAULT_LIMIT) -> Size:
-    """Count the histories of a game, up to `limit`."""
+    """Count the histories of a game, up to `limit`, or fewer where an estimate says that there are many times more."""
     game.try_out()
     if isinstance(game, Game):
         from nebel.core.unfold import measure_rules
@@ -174,6 +176,9 @@ def measure(game: BaseGame, limit: int = DEFAULT_LIMIT) -> Size:
         return measure_rules(game, limit)
     from nebel.core.plain import measure_plain
 
+    size = measure_plain(game, min(limit, FEW))
+    if size.complete or limit <= FEW or estimate(game) > 10 * limit:
+        return size
     return measure_plain(game, limit)
 
 

@@ -18,8 +18,6 @@ from nebel.solve.settings import METHODS, DoubleOracleSettings, MaximinSettings,
 GIGABYTE = 1 << 30
 PLAIN_LIMIT = 3_000_000
 """Histories that a game in plain Python may have: it is enumerated by the interpreter."""
-FEW = 50_000
-"""Histories that the interpreter counts in about a second."""
 
 MOST_BOARD_CELLS = 12
 """Of boards for which maximin holds tables: 51 MB each."""
@@ -57,7 +55,7 @@ def size_up(game: BaseGame, method: str, recall: str, memory: float) -> Sizing:
         return _size_boards(game, recall, memory)
     room, sampling = int(memory * GIGABYTE), issubclass(METHODS[method], Sampling)
     limit = min(room // LEAST_A_HISTORY, 2**31 - 1) if isinstance(game, Game) else min(PLAIN_LIMIT, room // PLAIN_HISTORY)
-    size = measure(game, limit) if isinstance(game, Game) else measure_in_python(game, limit)
+    size = measure(game, limit)
     misfit: TooLarge | None = None
     if size.complete:
         try:
@@ -85,12 +83,6 @@ def size_up(game: BaseGame, method: str, recall: str, memory: float) -> Sizing:
                 "meets one, or a smaller variant"
             )
     return Sizing(size, histories, None, 0, None, walked)
-
-
-def measure_in_python(game: BaseGame, limit: int = PLAIN_LIMIT) -> Size:
-    """Count the histories of a plain game, up to a limit; a game that is much larger, as an estimate has it, only up to FEW."""
-    size = measure(game, min(FEW, limit))
-    return size if size.complete or estimate(game) > 10 * limit else measure(game, limit)
 
 
 class Misfit(TooLarge):
