@@ -18,6 +18,9 @@ from nebel.core.tree import ENDLESS, NODE, Ends, Nodes, Points, Room, Size
 FINE, TOO_DEEP, MOVES_DIFFER, GLANCE_DIFFERS, BAD_TURN, NO_MOVES, NO_ROOM = range(7)
 POINT = 44
 """Bytes of a decision point."""
+REHASH = 72
+"""Bytes of a slot of the trie's hash table while the table is doubled: the old and the new one, and what came before."""
+MOST_MINDS = 1 << 30
 
 
 @rule
@@ -29,12 +32,12 @@ def look_away(s: Any, player: int) -> int:
 @rule
 def rehash(mind: Any, token: Any, child: Any, size: int) -> Any:
     """The trie's hash table at twice the size; `child` counts from 1, 0 is a free slot."""
-    new_mind = np.zeros(size, np.int64)
+    new_mind = np.zeros(size, np.int32)
     new_token = np.zeros(size, np.int64)
-    new_child = np.zeros(size, np.int64)
+    new_child = np.zeros(size, np.int32)
     for i in range(mind.size):
         if child[i] != 0:
-            j = fold(mind[i], token[i]) & (size - 1)
+            j = fold(np.int64(mind[i]), token[i]) & (size - 1)
             while new_child[j] != 0:
                 j = (j + 1) & (size - 1)
             new_mind[j], new_token[j], new_child[j] = mind[i], token[i], child[i]
@@ -169,8 +172,8 @@ def _recall(depth: int, nodes: Nodes, sights: Any, points: Points, last: Any, va
     memory = np.zeros((depth + 2, 2), np.int64)  # folded, as sampling solvers use it
     mind = np.zeros((depth + 2, 2), np.int64)  # exact: a place in a trie of observations
     sequence = np.zeros((depth + 2, 2), np.int64)
-    trie_mind, trie_token, trie_child = np.zeros(1024, np.int64), np.zeros(1024, np.int64), np.zeros(1024, np.int64)
-    point_of = np.full(1024, -1, np.int64)  # by place in the trie
+    trie_mind, trie_token, trie_child = np.zeros(1024, np.int32), np.zeros(1024, np.int64), np.zeros(1024, np.int32)
+    point_of = np.full(1024, np.int32(-1), np.int32)  # by place in the trie
     minds, used, sequences, ends = 3, np.zeros(2, np.int64), np.ones(2, np.int64), 0
     memory[0, 0], memory[0, 1] = blank_memory(0), blank_memory(1)
     mind[0, 0], mind[0, 1] = 1, 2
@@ -215,11 +218,11 @@ def _recall(depth: int, nodes: Nodes, sights: Any, points: Points, last: Any, va
         node[d + 1] = child
         reach[d + 1] = reach[d] * nodes.odds[child]
         if 4 * (minds + 4) > 2 * trie_mind.size:
-            need = 80 * trie_mind.size + POINT * (used[0] + used[1]) + 8 * (sequences[0] + sequences[1])  # old and new tables at once
-            if need > room:
+            need = REHASH * trie_mind.size + POINT * (used[0] + used[1]) + 8 * (sequences[0] + sequences[1])
+            if need > room or trie_mind.size > MOST_MINDS:
                 return NO_ROOM, need, used[0], used[1], sequences[0], sequences[1]
             trie_mind, trie_token, trie_child = rehash(trie_mind, trie_token, trie_child, 2 * trie_mind.size)
-            more = np.full(trie_mind.size, -1, np.int64)
+            more = np.full(trie_mind.size, np.int32(-1), np.int32)
             copy(point_of, more)
             point_of = more
         for p in range(2):
@@ -312,7 +315,7 @@ def unfold_rules(game: Game, recall: str, size: Size, room: Room = ENDLESS) -> t
         _stepper(game)(states, nodes, sights)
         fault, here, *counts = (int(x) for x in _recall(game.depth, nodes, sights, points, last, value, room.bytes - before))
         if fault == NO_ROOM:
-            room.check(before + here)
+            raise room.refuse(before + here)
         if recall != PERFECT and fault == FINE:
             here = int(_glancer(game, recall)(states, nodes, points))
             fault = FINE if here < 0 else GLANCE_DIFFERS
