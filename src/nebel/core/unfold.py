@@ -32,6 +32,9 @@ from nebel.core.tree import ENDLESS, NODE, Ends, Nodes, Points, Room, Size
 
 POINT = 44
 """Bytes of a decision point."""
+REHASH = 72
+"""Bytes of a slot of the trie's hash table while the table is doubled: the old and the new one, and what came before."""
+MOST_MINDS = 1 << 30
 
 @rule
 def look_away(s: Any, player: int) -> int:
@@ -42,12 +45,12 @@ def look_away(s: Any, player: int) -> int:
 @rule
 def rehash(mind: Any, token: Any, child: Any, size: int) -> Any:
     """The trie's hash table at twice the size; `child` counts from 1, 0 is a free slot."""
-    new_mind = np.zeros(size, np.int64)
+    new_mind = np.zeros(size, np.int32)
     new_token = np.zeros(size, np.int64)
-    new_child = np.zeros(size, np.int64)
+    new_child = np.zeros(size, np.int32)
     for i in range(mind.size):
         if child[i] != 0:
-            j = fold(mind[i], token[i]) & (size - 1)
+            j = fold(np.int64(mind[i]), token[i]) & (size - 1)
             while new_child[j] != 0:
                 j = (j + 1) & (size - 1)
             new_mind[j], new_token[j], new_child[j] = mind[i], token[i], child[i]
@@ -211,8 +214,8 @@ def _recall(depth: int, limits: Any, nodes: Nodes, sights: Any, points: Points, 
     memory = np.zeros((depth + 2, 2), np.int64)  # folded, as sampling solvers use it
     mind = np.zeros((depth + 2, 2), np.int64)  # exact: a place in a trie of observations
     sequence = np.zeros((depth + 2, 2), np.int64)
-    trie_mind, trie_token, trie_child = np.zeros(1024, np.int64), np.zeros(1024, np.int64), np.zeros(1024, np.int64)
-    point_of = np.full(1024, -1, np.int64)  # by place in the trie
+    trie_mind, trie_token, trie_child = np.zeros(1024, np.int32), np.zeros(1024, np.int64), np.zeros(1024, np.int32)
+    point_of = np.full(1024, np.int32(-1), np.int32)  # by place in the trie
     minds, used, sequences, ends = 3, np.zeros(2, np.int64), np.ones(2, np.int64), 0
     memory[0, 0], memory[0, 1] = blank_memory(0), blank_memory(1)
     mind[0, 0], mind[0, 1] = 1, 2
@@ -265,11 +268,11 @@ def _recall(depth: int, limits: Any, nodes: Nodes, sights: Any, points: Points, 
         node[d + 1] = child
         reach[d + 1] = reach[d] * nodes.odds[child]
         if 4 * (minds + 4) > 2 * trie_mind.size:
-            need = 80 * trie_mind.size + POINT * (used[0] + used[1]) + 8 * (sequences[0] + sequences[1])  # old and new tables at once
-            if need > room:
+            need = REHASH * trie_mind.size + POINT * (used[0] + used[1]) + 8 * (sequences[0] + sequences[1])
+            if need > room or trie_mind.size > MOST_MINDS:
                 return NO_ROOM, need, used[0], used[1], sequences[0], sequences[1]
             trie_mind, trie_token, trie_child = rehash(trie_mind, trie_token, trie_child, 2 * trie_mind.size)
-            more = np.full(trie_mind.size, -1, np.int64)
+            more = np.full(trie_mind.size, np.int32(-1), np.int32)
             copy(point_of, more)
             point_of = more
         for p in range(2):
@@ -363,7 +366,7 @@ def unfold_rules(game: Game, recall: str, size: Size, room: Room = ENDLESS) -> t
         limits, left = np.array([game.actions, game.outcomes]), room.bytes - before
         fault, here, *counts = (int(x) for x in _recall(game.depth, limits, nodes, sights, points, last, value, left))
         if fault == NO_ROOM:
-            room.check(before + here)
+            raise room.refuse(before + here)
         if recall != PERFECT and fault == FINE:
             here = int(_glancer(game, recall)(states, nodes, points))
             fault = FINE if here < 0 else GLANCE_DIFFERS

@@ -28,6 +28,7 @@ class Work(NamedTuple):
     turned: Any  # a line for each set shown: reach
     sums: Any  # a line for each set shown: values
     reached: Any  # by block: whether any of its states may be
+    halt: Any  # not 0: sweeps for a learner end at once, and what they have written is of no use
 
 
 def work_for(merged: Merged, kind: Any) -> Work:
@@ -36,7 +37,8 @@ def work_for(merged: Merged, kind: Any) -> Work:
     sizes = {"share": blocks.cells * line, "gain": blocks.cells * line, "mass": line, "ended": line, "turned": largest, "sums": largest}
     reals = {name: np.zeros(size, kind) for name, size in sizes.items()}
     lines = np.zeros(int(blocks.shown_count.max()), np.int64)
-    return Work(**reals, up=np.zeros(line, np.int64), lines=lines, reached=np.zeros(len(blocks.at), np.bool_))
+    reached, halt = np.zeros(len(blocks.at), np.bool_), np.zeros(1, np.int64)
+    return Work(**reals, up=np.zeros(line, np.int64), lines=lines, reached=reached, halt=halt)
 
 
 @rule
@@ -240,6 +242,8 @@ def sweep_back(
     """The value to player 0 of all states; into `instant`, the learner's regrets (-1: nobody learns). What the other player never
     lets happen has no part in them, and is left out."""
     for i in range(blocks.at.size - 1, -1, -1):
+        if work.halt[0] != 0:
+            break
         if learner >= 0 and not work.reached[i]:
             continue
         back_rows(blocks, views, strategy, learner, fuzz, i, 0, blocks.met_count[i], value, reach, instant, work)
@@ -283,6 +287,8 @@ def sweep_forth(blocks: Blocks, views: Views, strategy: Any, hand: Any, learner:
     work.reached[:] = False
     work.reached[0] = True
     for i in range(blocks.at.size):
+        if work.halt[0] != 0:
+            break
         if not work.reached[i]:
             continue
         own, other, n = blocks.own[i], blocks.other[i], blocks.met_count[i]

@@ -27,9 +27,15 @@ ROUNDING = 8
 """Gains below this many units of the last digit, of a view's reach, are none."""
 
 
+A_MOVE = 80
+"""Bytes of a move in tables and while the policy is made, beside those that `count_bytes` has counted."""
+
+
 def merged_bytes(game: BaseGame) -> int:
     """What solving takes, at most."""
-    return count_bytes(*merged_kind(game), np.float32)
+    rows, cols, abrupt = merged_kind(game)
+    moves = (0.5 if abrupt else 0.32) * rows * cols * 3 ** (rows * cols)  # more than there are
+    return count_bytes(rows, cols, abrupt, np.float32) + int(A_MOVE * moves)
 
 
 @kernel
@@ -39,7 +45,10 @@ def _match(first: Any, begin: int, end: int, table: Table, weights: Any) -> None
 
 
 class MergedStates(Steady):
-    """Any method of the CFR family on the merged states of a Dark Hex game."""
+    """Any method of the CFR family on the merged states of a Dark Hex game. Of an iteration that is cut off a player who has not learned
+    yet learns nothing."""
+
+    can_be_cut = True
 
     def __init__(
         self, game: BaseGame, method: str, threads: int = 1, pone: bool = False, merged: Merged | None = None, kind: Any = np.float32
@@ -71,10 +80,18 @@ class MergedStates(Steady):
         """Compile, or load what was compiled, by an iteration on a small board."""
         MergedStates(self.game, self.method, merged=merge(2, 2, self._merged.blocks.abrupt), kind=self.kind).run(1)
 
+    def stop(self) -> None:
+        """Cut off the iteration that is under way in another thread."""
+        self._work.halt[0] = 1
+
     def run(self, iterations: int) -> None:
+        self.cut = False
+        self._work.halt[0] = 0
         for weights in weights_of(self.method, self.iterations + 1, iterations):
             for player in range(2):
                 self._update(player, weights)
+                if self.cut:
+                    return
             self.iterations += 1
 
     def _update(self, player: int, weights: Reals) -> None:
@@ -87,6 +104,9 @@ class MergedStates(Steady):
         sweep_forth(blocks, views, table.strategy, self._hand, player, table.reach, self._work)
         fuzz = ROUNDING * float(np.finfo(self.kind).eps)
         sweep_back(blocks, views, table.strategy, player, fuzz, table.value, table.reach, table.instant, self._work)
+        self.cut = bool(self._work.halt[0])
+        if self.cut:
+            return
         _match(views.first, begin, end, table, weights)
         table.strategy[self._sure] = self._winning
 

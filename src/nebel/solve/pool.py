@@ -16,7 +16,7 @@ from nebel.core.rng import mix
 from nebel.core.rule import kernel, rule
 from nebel.core.sequence import shares_of
 
-BLOCK = 1 << 16
+BLOCK = 1 << 13
 """Information states whose shares are computed at once."""
 
 

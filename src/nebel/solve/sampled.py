@@ -34,7 +34,7 @@ BYTES_A_STATE = 8 + 8
 """What an information state takes in a policy."""
 BYTES_A_SLOT = 16
 FIRST_SLOTS, LEAST_SLOTS = 1 << 16, 1 << 8
-SPARE = 8 << 20
+SPARE = 64 << 20
 """Bytes, at most, that are left for all that is small."""
 
 

@@ -60,7 +60,7 @@ def size_up(game: BaseGame, method: str, recall: str, memory: float) -> Sizing:
     if size.complete:
         try:
             tree = _grown(game, method, recall, size, memory)
-            return Sizing(size, size.histories, tree.information_states(), solving_bytes(tree), tree)
+            return Sizing(size, size.histories, tree.information_states(), solving_bytes(tree, sampling), tree)
         except Misfit as error:
             misfit = TooLarge(str(error))  # the error itself would hold on to the tree
     histories = float(size.histories) if size.complete else estimate(game)
@@ -93,28 +93,30 @@ def _grown(game: BaseGame, method: str, recall: str, size: Size, memory: float) 
     """The tree, if there is memory to solve it; else `Misfit`."""
 
     def misfit(need: int, known: bool = False) -> Misfit:
-        peak = f"{_bytes(need)} at its peak" if known else f"more than {_bytes(need)}"
-        advice = f"give --memory {math.ceil(100 * need / GIGABYTE) / 100:g}, or " if known else ""
+        if not known:  # it was found before all was counted
+            need = max(5 * need // 4, NODE * size.histories + A_TERMINAL * size.terminals)
+        about, enough = "" if known else "about ", math.ceil(100 * need / GIGABYTE) / 100
         return Misfit(
-            f"{method} needs the whole tree of {game.string}: {size.histories:,} histories, {peak}, and --memory is {memory:g} GB; "
-            f"{advice}take --with outcome-sampling{_glance_advice(game, recall)} or a smaller variant"
+            f"{method} needs the whole tree of {game.string}: {size.histories:,} histories, {about}{_bytes(need)} at its peak, and "
+            f"--memory is {memory:g} GB; give --memory {enough:g}, or take --with outcome-sampling{_glance_advice(game, recall)} or a "
+            "smaller variant"
         )
 
     room = int(memory * GIGABYTE)
     tree = grow(game, recall, size.histories, Room(room, misfit))
-    need = solving_bytes(tree)
+    need = solving_bytes(tree, issubclass(METHODS[method], Sampling))
     if need > room:
         raise misfit(need, True)
     return tree
 
 
-def solving_bytes(tree: Tree) -> int:
+def solving_bytes(tree: Tree, sampling: bool) -> int:
     """What solving takes at its peak, at most, once the tree has been grown: the tree, its halves, tables, judging, the policy."""
     moves, states = [len(side.move) for side in tree.sides], sum(tree.information_states())
     sequences, points = sum(side.sequences for side in tree.sides), sum(len(side.points.key) for side in tree.sides)
     paid = len(tree.sides[0].payoffs.value)
     halves = 2 * 12 * paid + 8 * sequences + 28 * points + 8 * states
-    tables = max(32 * sum(moves) + 16 * sequences, 25 * sum(moves) + 8 * tree.histories)  # of sweeps, and of sampling
+    tables = 25 * sum(moves) + 8 * tree.histories if sampling else 32 * sum(moves) + 16 * sequences
     judging = 16 * sequences + 8 * points + 8 * sum(moves)
     policy = 16 * sum(moves) + 16 * states + 32 * max(moves)
     return tree.bytes + halves + tables + max(28 * paid, judging + policy)
