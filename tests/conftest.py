@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
+
 import pytest
+
+os.environ["NEBEL_STATE"] = tempfile.mkdtemp(prefix="nebel-state-")  # tests remember nothing about the user who runs them
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

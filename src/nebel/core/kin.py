@@ -47,6 +47,8 @@ def borrow(game: BaseGame, smaller: BaseGame, recall: str) -> tuple[BaseGame, st
         return game, recall
     if not isinstance(game, Game) or not isinstance(smaller, Game) or game.state != smaller.state or game.actions != smaller.actions:
         raise BadSetting(f"by {recall} recall {game.string} cannot be seen as {smaller.string}: their states or moves are not the same")
+    if recall not in smaller.glances:
+        raise BadSetting(f"{smaller.string} has no recall {recall!r}")
     name = f"{recall} of {smaller.string}"
     return dataclasses.replace(game, glances={**game.glances, name: smaller.glances[recall]}), name
 

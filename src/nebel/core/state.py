@@ -222,5 +222,5 @@ def read_record(text: str, game: BaseGame | None = None) -> State:
     named = next((line[7:-2] for line in headers if line.startswith('[Game "') and line.endswith('"]')), None)
     if named is None:
         raise BadFile('not a record: the line [Game "..."] is missing')
-    state = (game or load_named(named, "the record", "nebel.load('{}')")).start()
+    state = (game or load_named(named, "the record", "nebel.game('{}')")).start()
     return state.play([word for line in lines[len(headers) :] for word in line.split()])

@@ -45,6 +45,11 @@ class AgentEntry(BaseModel):
     game: str | None = None
 
 
+class SkippedEntry(BaseModel):
+    name: str
+    why: str
+
+
 class Reach(BaseModel):
     """Whether the server listens to its own machine only, and the token that its addresses need: whoever asks has brought it."""
 
@@ -82,6 +87,11 @@ def _option(name: str, hint: Any, default: Any) -> Option:
 @router.get("/agents", summary="Who can play a game")
 async def agents(game: str, house: Here) -> list[AgentEntry]:
     return await house.loaders.run(agents_of, house.shelf, game)
+
+
+@router.get("/skipped", summary="Policy files that cannot be read, and why")
+async def skipped(house: Here) -> list[SkippedEntry]:
+    return await house.loaders.run(lambda: [SkippedEntry(name=name, why=why) for name, why in house.shelf.skipped()])
 
 
 THINKING = {

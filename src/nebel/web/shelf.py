@@ -76,15 +76,29 @@ class Shelf:
 
     def policies(self) -> Iterator[Held]:
         """All policy files that can be read, folder by folder."""
+        for name, path in self._files():
+            try:
+                header = read_header(path)
+            except BadFile:
+                continue
+            if header.get("kind") in POLICIES:
+                yield Held(name, path, header["game"], header["kind"], header["recall"])
+
+    def skipped(self) -> Iterator[tuple[str, str]]:
+        """Yield the names of the policy files that cannot be read, each with the reason."""
+        for name, path in self._files():
+            try:
+                read_header(path)
+            except BadFile as problem:
+                yield name, str(problem).replace(str(path), path.name)
+
+    def _files(self) -> Iterator[tuple[str, Path]]:
+        """The files that are called like policies, by their names here."""
         for label, folder in self._folders.items():
             for path in sorted(folder.rglob("*.nebel") if folder.is_dir() else [])[:MOST_FILES]:
-                try:
-                    header = read_header(path)
-                except BadFile:
-                    continue
-                if header.get("kind") in POLICIES:
-                    name = f"{label}/{path.relative_to(folder).as_posix()}"
-                    yield Held(name, path, header["game"], header["kind"], header["recall"])
+                name = f"{label}/{path.relative_to(folder).as_posix()}"
+                if name.isprintable() and path.is_file():  # others could not be named in an answer
+                    yield name, path
 
     def find(self, name: str) -> Path:
         """The file of this name on the shelf: inside its folder, whatever the name says."""
