@@ -143,3 +143,16 @@ def test_nothing_outside_the_folder_of_runs_is_read(runs: Path, local: Local) ->
     assert "1 to 6 runs" in local.get("/api/runs/curves", run=["one"] * 7, y="loss").json()["error"]
     report = local.get("/api/runs/report", name="cheat.html")
     assert report.headers["content-security-policy"].startswith("sandbox; default-src 'none'")
+
+
+def test_the_latest_figures_are_of_one_row(tmp_path: Path, local: Local) -> None:
+    rows = [
+        {"iterations": 26, "exploitability": 0.007, "value": -0.05},
+        {"iterations": 28, "loss": 0.2},
+        {"iterations": 29, "exploitability": 0.009},
+        {"iterations": 30, "loss": 0.1},
+    ]
+    run_in(tmp_path / "dream", rows)
+    for metric, row in (("exploitability", 2), ("loss", 3), ("value", 0)):
+        latest = local.get("/api/runs/curves", run="dream", y=metric).json()["latest"]
+        assert latest == {"dream": rows[row]}

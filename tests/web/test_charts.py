@@ -103,6 +103,22 @@ def test_axes_and_colours_are_switched(page: Any, server: Serving) -> None:
     assert Path(file.value.path()).read_text().startswith("<svg")
 
 
+def test_a_chart_takes_six_runs(page: Any, server: Serving) -> None:
+    names = [f"six{i}" for i in range(7)]
+    for i, name in enumerate(names):
+        run_in(server.runs / name, [{"iterations": n, "exploitability": (i + 1) / n} for n in (1, 2)])
+    page.goto(f"/#/runs/{','.join(names)}/exploitability")  # one too many
+    page.locator(".plot .scatterlayer .trace").nth(5).wait_for()
+    boxes = page.locator('.agents input[value^="six"]')
+    assert boxes.evaluate_all("boxes => boxes.filter(box => box.checked).length") == 6
+    assert page.locator(".agents input:disabled:checked").count() == 0
+    assert page.locator(".agents input:not(:checked):enabled").count() == 0
+    page.locator('.agents input[value="six0"]').uncheck()
+    page.locator('.agents input[value="six6"]').check()
+    page.get_by_text("six6: 2 points").wait_for()
+    assert page.locator(".agents input:not(:checked):enabled").count() == 0
+
+
 def test_reports_are_shown_beside_runs(page: Any, server: Serving) -> None:
     run_in(server.runs / "reported", [{"iterations": 1, "exploitability": 1.0}])
     (server.runs / "paper.html").write_text("<title>t</title><h1>A report</h1>")

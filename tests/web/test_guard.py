@@ -71,7 +71,7 @@ def test_the_token_opens(tokened: Local) -> None:
     opened = tokened.get("/", token="open-sesame")
     assert (opened.status_code, opened.headers["location"]) == (303, "/")
     assert "HttpOnly" in opened.headers["set-cookie"]
-    assert "SameSite=strict" in opened.headers["set-cookie"]
+    assert "SameSite=lax" in opened.headers["set-cookie"]  # strict ones are not sent after a click on another site
     assert tokened.get("/").status_code == 200  # by the cookie
     begun = tokened.begin("kuhn", "person", "random")
     with tokened.live(begun["id"], begun["seats"][0]["key"], additional_headers=bearer) as socket_:
@@ -156,3 +156,33 @@ def test_others_need_the_token_that_is_printed(tmp_path: Path) -> None:
             assert browser.get(f"http://127.0.0.1:{port}/?token={token}", follow_redirects=True).status_code == 200
     finally:
         serving.stop()
+
+
+def test_the_token_leaves_the_address(tokened: Local) -> None:
+    """Of whoever has the cookie already, or one of an earlier server, too; and never to another host."""
+    name = f"nebel-{tokened.port}"
+    for cookie in ("open-sesame", "of-yesterday", ""):
+        answer = tokened.http.get("/?token=open-sesame&x=1", headers={"Cookie": f"{name}={cookie}"})
+        assert (answer.status_code, answer.headers["location"]) == (303, "/?x=1")
+        assert "open-sesame" in answer.headers["set-cookie"]
+    old = tokened.http.get("/?token=of-yesterday", headers={"Cookie": f"{name}=open-sesame"})
+    assert (old.status_code, old.headers["location"], "set-cookie" in old.headers) == (303, "/", False)
+    assert tokened.http.get(f"http://127.0.0.1:{tokened.port}//evil.example/?token=open-sesame").headers["location"] == "/evil.example/"
+    both = {"Cookie": f"{name}=of-yesterday", "Authorization": "Bearer open-sesame"}
+    assert tokened.http.get("/api/games", headers=both).status_code == 200
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_other_sites_do_nothing_with_the_cookie(tokened: Local, site: str) -> None:
+    """Even where a browser names no origin; a link that is followed to the page is the one exception."""
+    cookie = {"Cookie": f"nebel-{tokened.port}=open-sesame"}
+    begin = {"game": "kuhn"}
+    for mode in ("no-cors", "cors", "navigate"):
+        said = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode}
+        assert tokened.http.post("/api/play", json=begin, headers={**cookie, **said}).status_code == 403
+        linked = tokened.http.get("/", headers={**cookie, **said}).status_code
+        assert linked == (200 if mode == "navigate" else 403)
+    own = {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors"}
+    assert tokened.http.post("/api/play", json=begin, headers={**cookie, **own}).status_code == 200
+    with pytest.raises(InvalidStatus):
+        tokened.live("any", "key", additional_headers={**cookie, "Sec-Fetch-Site": site, "Sec-Fetch-Mode": "websocket"})

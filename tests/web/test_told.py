@@ -5,13 +5,15 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 
 import nebel
 from nebel.core.errors import Problem
 from nebel.core.rng import generator
-from nebel.core.state import State
+from nebel.core.state import State, Step
+from nebel.web import told
 from nebel.web.play import _hear
 from nebel.web.reply import Pace
 from nebel.web.session import Access, Session
@@ -107,7 +109,7 @@ def everything_told(state: State, me: int) -> list[str]:
             said.append(str(ask()) if not session.over else "")
         except Problem as problem:
             said.append(str(problem))
-    return said + [str(session.past(Access(me, True), n)) for n in range(0, len(state.transcript(me)) + 1, 3)]
+    return said + [str(session.past(Access(me, True), n)) for n in range(len(state.transcript(me)) + 1)]
 
 
 def stream(state: State, me: int) -> list[str]:
@@ -130,3 +132,25 @@ def test_same_bytes(string: str) -> None:
         waiting += one.turn != me
     assert pairs == 40
     assert waiting >= 5
+
+
+def test_the_past_goes_back_step_by_step() -> None:
+    """A cell that was taken is one step: there is no position in which it was tried and nothing was seen."""
+    state = nebel.game("dark_hex:3x3").start().play("a1 a1 b2 b2 c1")  # White bumps into a1; then Black into b2
+    told_of = told.position(state, 0, told.Ending(), told.Terms(False, True))
+    assert [event["text"] for event in told_of["events"]] == ["a1", "b2", "taken", "c1"]
+    assert told_of["stops"] == [0, 1, 3, 4]
+    assert [len(told.past(state, 0, count)["events"]) for count in range(6)] == [0, 1, 1, 3, 4, 4]
+
+
+def test_steps_do_not_tell_when_something_was_seen() -> None:
+    """Of a game of which nobody knows whether that depends on what is hidden."""
+    did, saw, nothing = Step(0, 1, (0, 0)), Step(-1, 5, (7, 7)), Step(1, 2, (0, 0))
+    at_once = Step(0, 1, (7, 0))
+    for name, same in (("pebbles", True), ("leduc", False)):
+        pair = [SimpleNamespace(game=SimpleNamespace(name=name), steps=steps) for steps in ([at_once], [did, nothing, saw])]
+        first, second = (told.stops(state, 0) for state in pair)
+        assert (first == second) == same
+        assert first == [0, 2]
+    later = SimpleNamespace(game=SimpleNamespace(name="pebbles"), steps=[did, saw, saw, did, did])
+    assert told.stops(later, 0) == [0, 2, 3, 4, 5]
