@@ -15,8 +15,8 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from nebel.web.setup import Limits
 from nebel.web.visitor import visitor_of
 
-RESERVED = 64
-"""Files that the server itself may have open besides connections."""
+RESERVED = 100
+"""Files that the server itself may have open besides connections, those among them that are about to be counted or closed."""
 MOST_FILES = 65_536
 """That it asks the system for."""
 LAST_WORDS = 10.0

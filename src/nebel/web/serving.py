@@ -14,6 +14,10 @@ from nebel.web.setup import Setup
 
 LONGEST_MESSAGE = 1 << 16
 """Bytes on a WebSocket; a longer one closes it."""
+BACKLOG = 1024
+"""Connections that wait until they are accepted."""
+AT_A_TIME = 16
+"""Of these, so many are accepted before it is looked at how many are open: asyncio takes as many as its backlog."""
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -23,7 +27,7 @@ def listen(host: str, port: int) -> socket.socket:
         listening = socket.socket(family, kind, protocol)  # asyncio sends at once only where it sees that this is TCP
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(place)
-        listening.listen(1024)  # whoever comes before the server runs waits for it
+        listening.listen(BACKLOG)  # whoever comes before the server runs waits for it
     except OSError as error:
         raise BadSetting(f"cannot listen at {host}:{port}: {error.strerror or error}; try another --port or --host") from error
     return listening
@@ -34,6 +38,7 @@ def serve(setup: Setup) -> uvicorn.Server:
     doors = Doors(setup.limits, most_connections(), setup.proxy)
     given: dict[str, Any] = {
         **doors.protocols(),
+        "backlog": AT_A_TIME,
         "ws_max_size": LONGEST_MESSAGE,
         "ws_per_message_deflate": False,  # it costs more memory and time than the few kilobytes are worth
         "proxy_headers": bool(setup.proxy),
@@ -42,4 +47,11 @@ def serve(setup: Setup) -> uvicorn.Server:
         "log_level": "warning",
         "access_log": False,
     }
-    return uvicorn.Server(uvicorn.Config(make_app(setup), **given))
+    return _Server(uvicorn.Config(make_app(setup), **given))
+
+
+class _Server(uvicorn.Server):
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        for listening in sockets or []:
+            listening.listen(BACKLOG)  # asyncio has made its backlog that of the socket
