@@ -205,10 +205,9 @@ class Informed:
         while fault == PAUSED:
             before = self.steps
             until = before + min(PIECE, self.patience.left)
+            given = (self.me, self.policy, self.met, self.strict, states, tries, self._stack, self._words, *self._table)
             with np.errstate(over="ignore"):
-                keys, worth, fault = self._search(
-                    self.me, self.policy, self.met, self.strict, states, tries, self._stack, self._words, *self._table, self.room, until, out
-                )
+                keys, worth, fault = self._search(*given, self.room, until, out)
             self._table = Table(keys, worth, self._table.counts)
             if not self.patience.spend(self.steps - before) or (fault == PAUSED and not self.patience.left):
                 raise TooLarge(self._excuse())

@@ -89,7 +89,8 @@ def check_shares(shares: Shares, player: int, words: Words = key_text) -> None:
         raise BadPolicy(f"the table of player {player}: the information state '{words(twice)}' occurs twice, or keys do not ascend")
     odd = _odd_moves(first, move)
     if odd >= 0:
-        raise BadPolicy(f"the table of player {player}: a move of the information state '{words(int(keys[odd]))}' occurs twice or is negative")
+        named = words(int(keys[odd]))
+        raise BadPolicy(f"the table of player {player}: a move of the information state '{named}' occurs twice or is negative")
     bad = int(_unsound(np.ascontiguousarray(first, np.int64), np.ascontiguousarray(share, np.float64)))
     if bad >= 0:
         raise BadPolicy(_complaint(player, words(int(keys[bad])), share[first[bad] : first[bad + 1]].tolist()))

@@ -15,7 +15,7 @@ from nebel.core.game import BaseGame
 from nebel.core.recall import PERFECT
 from nebel.core.sequence import uniform_strategy
 from nebel.core.state import State
-from nebel.core.tree import Side, Tree
+from nebel.core.tree import Tree
 from nebel.policy.checked import check_probabilities, check_shares, check_strategies, in_words, strange_keys, strange_row
 
 Reals = NDArray[np.float64]
