@@ -260,7 +260,7 @@ def follow_all(game: Game, policy: TablePolicy, room: int = 1 << 22, patience: P
     search = Informed(game, policy, ALL_MOVES, room, patience)
     value = float(search.worth(np.asarray(game.begin()))[0, 0])
     for player, (held, met) in enumerate(zip(policy.shares, search.met, strict=True)):
-        if not (met.all() or policy.borrowed):
+        if search.strict and not met.all():
             words = in_words(game, player, policy.recall)(int(held.keys[~met][0]))
             raise strange_keys(player, words, int(np.count_nonzero(~met)), game.string)
     return value
