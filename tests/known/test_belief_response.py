@@ -170,7 +170,7 @@ def test_patience_bounds_all_stages(patience: int, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("nebel.judge.informed.PIECE", 1000)
     with pytest.raises(TooLarge, match=f"more than {patience:,} steps"):
         judge(dark_hex("3x3"), Uniform(), patience=patience, news=lambda stage, steps, most: told.append((stage, steps, most)))
-    assert told[0] == (f"counting the histories of dark_hex(rows=3,cols=3), up to {patience:,}", 0, patience)
+    assert told[0] == (f"counting the histories of dark_hex, up to {patience:,}", 0, patience)
     assert all(0 <= steps <= most == patience for _, steps, most in told)
     assert told[1][0].startswith("searching player 0's best response")
     assert len(told) >= 2 + patience // 1000
@@ -192,9 +192,9 @@ def test_the_command_line_says_at_once_what_it_does(capsys: pytest.CaptureFixtur
     out, err = capsys.readouterr()
     lines = err.splitlines()
     assert out == ""
-    assert lines[0] == "counting the histories of dark_hex(rows=3,cols=3), up to 2,000: 0 of at most 2,000 steps"
-    assert lines[1].startswith("searching player 0's best response on dark_hex(rows=3,cols=3) by beliefs: 0 of at most 2,000")
-    assert lines[-1].startswith("nebel: the best response of player 0 on dark_hex(rows=3,cols=3) takes more than 2,000 steps")
+    assert lines[0] == "counting the histories of dark_hex, up to 2,000: 0 of at most 2,000 steps"
+    assert lines[1].startswith("searching player 0's best response on dark_hex by beliefs: 0 of at most 2,000")
+    assert lines[-1].startswith("nebel: the best response of player 0 on dark_hex takes more than 2,000 steps")
 
 
 @pytest.mark.parametrize(("abrupt", "leak"), [("false", "silent"), ("false", "noisy"), ("true", "flash")])

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import nebel
-from nebel.core.errors import BadFile, UnknownInformationState
+from nebel.core.errors import BadFile, BadPolicy, UnknownInformationState
 from nebel.core.tree import grow
+from nebel.policy.checked import check_shares
 from nebel.policy.find import find
-from nebel.policy.table import TablePolicy, from_tree
+from nebel.policy.table import Shares, TablePolicy, from_tree
 from nebel.solve.cfr import FullWidth
 
 
@@ -81,6 +82,34 @@ def test_unknown_information_states_are_counted_or_refused(policy: TablePolicy) 
         TablePolicy(policy.game, policy.fingerprint, "perfect", (policy.shares[0], cut)).on_tree(tree)
     lenient = TablePolicy(policy.game, policy.fingerprint, "perfect", (policy.shares[0], cut), missing="uniform")
     assert lenient.on_tree(tree).unknown == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"keys": [3, 3], "first": [0, 2, 4], "move": [0, 1, 0, 1], "share": [0.5] * 4}, "occurs twice, or keys do not ascend"),
+        ({"keys": [4, 3], "first": [0, 2, 4], "move": [0, 1, 0, 1], "share": [0.5] * 4}, "occurs twice, or keys do not ascend"),
+        ({"keys": [3, 4], "first": [0, 2], "move": [0, 1], "share": [0.5] * 2}, "damaged"),
+        ({"keys": [3, 4], "first": [0, 2, 9], "move": [0, 1, 0, 1], "share": [0.5] * 4}, "damaged"),
+        ({"keys": [3, 4], "first": [0, 0, 2], "move": [0, 1], "share": [0.5] * 2}, "damaged"),
+        ({"keys": [3], "first": [0, 2], "move": [0, 1], "share": [0.5]}, "damaged"),
+        ({"keys": [3], "first": [0, 2], "move": [1, 1], "share": [0.5] * 2}, "occurs twice or is negative"),
+        ({"keys": [3], "first": [0, 2], "move": [-1, 1], "share": [0.5] * 2}, "occurs twice or is negative"),
+        ({"keys": [3], "first": [0, 2], "move": [2, 1], "share": [0.5, 0.5 + 2e-9]}, "'#3' sum to 1.000000002"),
+        ({"keys": [3], "first": [0, 2], "move": [0, 1], "share": [1.5, -0.5]}, "hold -0.5 and sum to 1"),
+        ({"keys": [[3]], "first": [0, 2], "move": [0, 1], "share": [0.5] * 2}, "keys has to be a row of whole numbers"),
+        ({"keys": [3], "first": [0, 2], "move": [0.0, 1.0], "share": [0.5] * 2}, "move has to be a row of whole numbers"),
+    ],
+)
+def test_tables_that_are_not_whole(changed: dict[str, list[float]], said: str, tmp_path: Path) -> None:
+    bad = Shares(**{name: np.array(column) for name, column in changed.items()})
+    with pytest.raises(BadPolicy, match=f"player 1.*{said}"):
+        check_shares(bad, 1)
+    good = Shares(np.array([3, 9]), np.array([1, 3, 4]), np.array([7, 2, 1, 0]), np.array([2.0, 0.25, 0.75, 1.0]))
+    check_shares(good, 0)
+    with pytest.raises(BadPolicy, match=said):
+        nebel.save_policy(TablePolicy("kuhn", "0", "perfect", (good, bad)), tmp_path / "bad.nebel")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_policy_moves_between_recalls_only_by_name() -> None:

@@ -255,6 +255,12 @@ def test_probabilities_of_a_users_policy_are_checked_at_the_board() -> None:
             return self.given  # type: ignore[no-any-return]
 
     state = nebel.game("kuhn").start().play("K J")
-    for shares, said in [({0: 0.5, 1: 0.6}, "sum to 1.1"), ({0: 1.0, 5: 0.0}, "not a legal move"), ([0.5, 0.5], "dictionary"), ({}, "sum to 0")]:
+    wrong: list[tuple[Any, str]] = [
+        ({0: 0.5, 1: 0.6}, "sum to 1.1"),
+        ({0: 1.0, 5: 0.0}, "not a legal move"),
+        ([0.5, 0.5], "dictionary"),
+        ({}, "sum to 0"),
+    ]
+    for shares, said in wrong:
         with pytest.raises(BadPolicy, match=said):
             PolicyAgent("own", Own(shares)).choose(state, np.array([1, 0]))

@@ -114,7 +114,7 @@ def _lay(game: BaseGame, views: Views, policy: Policy) -> tuple[Reals, tuple[int
             if unknown[p] and policy.missing == "error":
                 example = text(int(np.setdiff1d(views.key[rows], keys)[0]))
                 raise UnknownInformationState(f"the policy lacks {unknown[p]:,} information states, such as player {p}'s '{example}'")
-            if len(keys) < len(held.keys) and not policy.borrowed:
+            if len(keys) < len(held.keys) and policy.missing == "error":
                 foreign = np.setdiff1d(held.keys, keys)
                 raise strange_keys(p, in_words(game, p, BOARD)(int(foreign[0])), len(foreign), game.string)
             first, wide = views.first[rows][found], width[rows][found]

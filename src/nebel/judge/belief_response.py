@@ -280,8 +280,8 @@ class _Search:
         self.informed.patience = Patience(PIECE)  # what is asked is all but known
         most = float(self.informed.worth(np.asarray(self.game.begin()))[0, 0])
         return (
-            f"the best response of player {self.me} on {self.game.string} takes more than {self.patience.most:,} steps (it gets {most:.6g} at "
-            "most, as if seeing everything); allow more (--patience), or take a smaller variant or a simpler policy"
+            f"the best response of player {self.me} on {self.game.string} takes more than {self.patience.most:,} steps (it gets {most:.6g} "
+            "at most, as if seeing everything); allow more (--patience), or take a smaller variant or a simpler policy"
         )
 
 

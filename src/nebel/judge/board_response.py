@@ -302,8 +302,8 @@ class BoardResponder:
     def _unsound(self, row: Any, number: int) -> BadPolicy:
         marks = "".join(".ox"[number // 3**cell % 3] for cell in range(self.board.cells))
         return BadPolicy(
-            f"player {1 - self.me}'s shares on the board '{marks}' (cell by cell, o: own, x: discovered) sum to {float(row.sum()):.12g}: they "
-            "have to be 0 or more, of free cells only, and sum to 1 (within 1e-9)"
+            f"player {1 - self.me}'s shares on the board '{marks}' (cell by cell, o: own, x: discovered) sum to {float(row.sum()):.12g}: "
+            "they have to be 0 or more, of free cells only, and sum to 1 (within 1e-9)"
         )
 
     def write_down(self, shares: Any, mine: Forest, seed: int) -> tuple[int, Forest]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nebel.core.errors import TooLarge
+from nebel.core.errors import BadPolicy, TooLarge
 from nebel.core.game import END, BaseGame, Game
 from nebel.core.recall import PERFECT
 from nebel.core.remember import MEMORY, remembering
@@ -30,9 +30,7 @@ class Judgement(NamedTuple):
     wins: tuple[float, float] | None  # how often each side of the policy wins at least, in games that pay +1 and -1 only
 
 
-def judge(
-    game: BaseGame, policy: Policy, limit: int = DEFAULT_LIMIT, patience: int = PATIENCE, news: News = quiet
-) -> Judgement:
+def judge(game: BaseGame, policy: Policy, limit: int = DEFAULT_LIMIT, patience: int = PATIENCE, news: News = quiet) -> Judgement:
     """Return both best responses to a policy, with perfect recall: on the tree if it has at most `limit` histories, else by beliefs.
 
     Raises `BadPolicy` if the policy's shares are not probabilities of the legal moves, and `TooLarge` if the game is too large to judge.
@@ -41,6 +39,8 @@ def judge(
     news:     told the stage of the work, the steps taken so far and the most that may be taken
     """
     allowed = Patience(patience, news)
+    if not isinstance(getattr(policy, "recall", None), str):
+        raise BadPolicy(f"a policy needs a recall, such as '{PERFECT}', to be judged; {type(policy).__name__} has none")
     if isinstance(policy, MadePolicy):
         policy.check_game(game)
     most = min(limit, patience)
@@ -72,7 +72,8 @@ def _by_tree(tree: Tree, policy: Policy, allowed: Patience) -> Judgement:
 def _tabulated(game: Game, policy: NetPolicy, allowed: Patience) -> TablePolicy:
     """The network asked about every board, if there are not too many."""
     if count_states(*merged_kind(game)) > allowed.left:
-        raise TooLarge(f"the merged states of {game.string} are more than {allowed.most:,}; allow more (--patience), or take a smaller board")
+        states = f"the merged states of {game.string} are more than the {allowed.most:,} steps allowed"
+        raise TooLarge(f"{states}; allow more (--patience), or take a smaller board")
     allowed.begin(f"asking the network about every board of {game.string}")
     return tabulated(game, merged_of(game).views, policy)
 

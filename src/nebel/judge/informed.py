@@ -205,10 +205,9 @@ class Informed:
         while fault == PAUSED:
             before = self.steps
             until = before + min(PIECE, self.patience.left)
+            given = (self.me, self.policy, self.met, self.strict, states, tries, self._stack, self._words, *self._table)
             with np.errstate(over="ignore"):
-                keys, worth, fault = self._search(
-                    self.me, self.policy, self.met, self.strict, states, tries, self._stack, self._words, *self._table, self.room, until, out
-                )
+                keys, worth, fault = self._search(*given, self.room, until, out)
             self._table = Table(keys, worth, self._table.counts)
             if not self.patience.spend(self.steps - before) or (fault == PAUSED and not self.patience.left):
                 raise TooLarge(self._excuse())
@@ -261,7 +260,7 @@ def follow_all(game: Game, policy: TablePolicy, room: int = 1 << 22, patience: P
     search = Informed(game, policy, ALL_MOVES, room, patience)
     value = float(search.worth(np.asarray(game.begin()))[0, 0])
     for player, (held, met) in enumerate(zip(policy.shares, search.met, strict=True)):
-        if not (met.all() or policy.borrowed):
+        if search.strict and not met.all():
             words = in_words(game, player, policy.recall)(int(held.keys[~met][0]))
             raise strange_keys(player, words, int(np.count_nonzero(~met)), game.string)
     return value

@@ -31,7 +31,7 @@ def adopt(game: BaseGame, policy: TablePolicy, by_likeness: bool = False) -> tup
         larger, recall = seen_as(game, other, policy.recall, by_likeness)
     except BadSetting as error:
         raise BadFile(f"this policy was made for {policy.game}, not for {game.string} ({error})") from error
-    return larger, replace(policy, game=game.string, fingerprint=game.fingerprint, recall=recall, missing="uniform", borrowed=True)
+    return larger, replace(policy, game=game.string, fingerprint=game.fingerprint, recall=recall, missing="uniform")
 
 
 def seen_as(game: BaseGame, other: BaseGame, recall: str, by_likeness: bool) -> tuple[BaseGame, str]:

@@ -31,27 +31,44 @@ NAMED = 200_000
 
 
 @kernel
-def _unsound(row: Any, share: Any) -> int:
-    """Return the first information state whose shares are negative, not finite or do not sum to 1, or -1."""
+def _sum_to_1(row: Any, share: Any) -> bool:
+    """Whether the shares at row[i] .. row[i+1]-1 sum to 1, for each i."""
     for i in range(row.size - 1):
-        total, least = 0.0, 0.0
+        total = 0.0
         for k in range(row[i], row[i + 1]):
             total += share[k]
-            least = min(least, share[k])
-        if least < 0.0 or not abs(total - 1.0) <= TOLERANCE:
-            return i
-    return -1
+        if not abs(total - 1.0) <= TOLERANCE:
+            return False
+    return True
+
+
+def _first_unsound(row: NDArray[np.integer[Any]], share: Reals) -> int:
+    """The first information state whose shares are negative, not finite or do not sum to 1, or -1."""
+    with np.errstate(invalid="ignore"):
+        wrong = ~(np.abs(np.add.reduceat(share[: row[-1]], row[:-1]) - 1.0) <= TOLERANCE)
+        wrong |= ~(np.minimum.reduceat(share[: row[-1]], row[:-1]) >= 0.0)
+    return int(np.argmax(wrong)) if wrong.any() else -1
 
 
 def check_strategies(tree: Tree, strategies: Any) -> tuple[Reals, Reals]:
     """Return the strategies of both players as arrays of shares by table place, or raise `BadPolicy` where they are none."""
+    made = _as_strategies(tree, strategies)
+    for player, (side, shares) in enumerate(zip(tree.sides, made, strict=True)):
+        if not (shares.min(initial=0.0) >= 0.0 and _sum_to_1(side.row, shares)):
+            bad = _first_unsound(side.row, shares)
+            words = tree.state_of(player, bad).information(player, tree.recall)
+            raise BadPolicy(_complaint(player, words, shares[side.row[bad] : side.row[bad + 1]].tolist()))
+    return made
+
+
+def _as_strategies(tree: Tree, strategies: Any) -> tuple[Reals, Reals]:
+    """Return the strategies of both players as arrays of the right size, or raise `BadPolicy`; their numbers are not looked at."""
     if not isinstance(strategies, (tuple, list)) or len(strategies) != 2:
         raise BadPolicy(f"strategies are two arrays of shares, one for each player, not {_kind(strategies)}")
-    return check_strategy(tree, 0, strategies[0]), check_strategy(tree, 1, strategies[1])
+    return _as_strategy(tree, 0, strategies[0]), _as_strategy(tree, 1, strategies[1])
 
 
-def check_strategy(tree: Tree, player: int, strategy: Any) -> Reals:
-    """Return one player's strategy as an array of shares by table place, or raise `BadPolicy`."""
+def _as_strategy(tree: Tree, player: int, strategy: Any) -> Reals:
     side = tree.sides[player]
     try:
         made = np.asarray(strategy)
@@ -60,12 +77,7 @@ def check_strategy(tree: Tree, player: int, strategy: Any) -> Reals:
     if made.dtype.kind not in "fiu" or made.shape != side.move.shape:
         wanted = f"{len(side.move):,} shares, one for each move of each information state of {tree.game.string} ({tree.recall} recall)"
         raise BadPolicy(f"the strategy of player {player} has to be an array of {wanted}; it is {_kind(strategy)}")
-    made = np.ascontiguousarray(made, np.float64)
-    bad = int(_unsound(side.row, made))
-    if bad >= 0:
-        words = tree.state_of(player, bad).information(player, tree.recall)
-        raise BadPolicy(_complaint(player, words, made[side.row[bad] : side.row[bad + 1]].tolist()))
-    return made
+    return np.ascontiguousarray(made, np.float64)
 
 
 def check_shares(shares: Shares, player: int, words: Words = key_text) -> None:
@@ -89,8 +101,9 @@ def check_shares(shares: Shares, player: int, words: Words = key_text) -> None:
         raise BadPolicy(f"the table of player {player}: the information state '{words(twice)}' occurs twice, or keys do not ascend")
     odd = _odd_moves(first, move)
     if odd >= 0:
-        raise BadPolicy(f"the table of player {player}: a move of the information state '{words(int(keys[odd]))}' occurs twice or is negative")
-    bad = int(_unsound(np.ascontiguousarray(first, np.int64), np.ascontiguousarray(share, np.float64)))
+        named = words(int(keys[odd]))
+        raise BadPolicy(f"the table of player {player}: a move of the information state '{named}' occurs twice or is negative")
+    bad = _first_unsound(first, share)
     if bad >= 0:
         raise BadPolicy(_complaint(player, words(int(keys[bad])), share[first[bad] : first[bad + 1]].tolist()))
 

@@ -82,7 +82,7 @@ class NetPolicy(MadePolicy):
         for layer in self.layers:
             rows = layer(rows)
         if not np.isfinite(rows).all():
-            raise BadPolicy("the network's numbers for moves are not finite: its weights, or what the game puts into numbers, are too large")
+            raise BadPolicy("the network's numbers for moves are not finite: its weights, or what the game tells it, are too large")
         return rows
 
     def sharpened(self, power: float) -> NetPolicy:

@@ -101,7 +101,8 @@ class TablePolicy(MadePolicy):
     """Probabilities by information state, for both players, of one game.
 
     `missing` says what to do in an information state that is not in the table: "error", or "uniform" (counted and reported).
-    `borrowed`: the table was made for another game of the family, so that it may hold information states that this game does not have.
+    A table that stands for uniform play elsewhere may also hold information states that the game does not have, as may one that was made
+    for a smaller game; they are never asked for. With "error" they are a mistake.
     """
 
     game: str
@@ -110,7 +111,6 @@ class TablePolicy(MadePolicy):
     shares: tuple[Shares, Shares]
     missing: str = "error"
     facts: dict[str, Any] = field(default_factory=dict)  # method, settings, seed, iterations: how it came to be
-    borrowed: bool = False
 
     def check_shares(self, game: BaseGame | None = None) -> None:
         """Raise `BadPolicy` unless both tables are whole and hold probabilities; `game` names information states in words."""
@@ -186,7 +186,7 @@ class TablePolicy(MadePolicy):
         at = np.searchsorted(table.keys, side.keys)
         at[at == len(table.keys)] = 0
         known = table.keys[at] == side.keys
-        if np.count_nonzero(known) < len(table.keys) and not self.borrowed:
+        if np.count_nonzero(known) < len(table.keys) and self.missing == "error":
             foreign = np.setdiff1d(table.keys, side.keys)
             raise strange_keys(player, words(int(foreign[0])), len(foreign), tree.game.string)
         width = np.diff(side.row)
