@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numba  # noqa: F401  # before a test switches compilation off, which Numba reads when it is imported
 import numpy as np
 import pytest
 from numpy import int64
@@ -116,10 +117,14 @@ def rare(change: Callable[[Any, Any], None]) -> Callable[[Any, int, Any], None]:
     return play
 
 
+def a_seventh_move(s: Any, move: int, seen: Any) -> None:
+    kuhn.rules.play(s, move % 6, seen)
+
+
 def bad_moves(option: int) -> Callable[[Any, Any], int]:
     def moves(s: Any, out: Any) -> int:
         count = kuhn.rules.moves(s, out)
-        if s.card[0] == 2 and s.turn == 1:
+        if s.turn == 1:
             out[1] = option
         return count
 
@@ -132,8 +137,11 @@ def bad_moves(option: int) -> Callable[[Any, Any], int]:
         ({"odds": no_odds_after_king}, r"kuhn: after K: odds\(\) gives \[-0.5, 0.5\] for 2 outcomes; each must be positive"),
         ({"odds": lambda s, out: out.fill(1 / 3)}, r"kuhn: after J: odds\(\) gives .* which sum to 0.666667 instead of 1"),
         ({"score": lambda s: np.inf if s.card[0] == 2 else 1.0}, r"kuhn: after K J pass pass: score\(\) is inf; it must be a finite"),
-        ({"moves": bad_moves(7), "play": lambda s, move, seen: kuhn.rules.play(s, move % 6, seen)}, r"kuhn: after K J pass: moves\(\) offers \[0, 7\], yet actions=2 allows 0 to 1 only, each once"),
-        ({"moves": bad_moves(0)}, r"kuhn: after K J pass: moves\(\) offers \[0, 0\], yet actions=2 allows 0 to 1 only, each once"),
+        (
+            {"moves": bad_moves(7), "play": a_seventh_move},
+            r"kuhn: after J Q pass: moves\(\) offers \[0, 7\], yet actions=2 allows 0 to 1 only, each once",
+        ),
+        ({"moves": bad_moves(0)}, r"kuhn: after J Q pass: moves\(\) offers \[0, 0\], yet actions=2 allows 0 to 1 only, each once"),
         ({"play": rare(lambda s, seen: seen.fill(-3))}, r"kuhn: after K J pass: play\(\) reports \[-3, -3\] as seen"),
         ({"depth": 4}, r"kuhn: after J Q pass bet: the game goes on after 4 moves, yet declares depth=4"),
         ({"turn": lambda s: 7 if s.acted == 2 else s.turn}, r"kuhn: after J Q pass pass: turn\(\) returns 7; it must be 0, 1, CHANCE"),
