@@ -157,8 +157,9 @@ class RuleWalk:
         if turn in (0, 1):
             for name in self.game.glances:
                 self.glance(spot, turn, name)
-            for recall in self.game.encodings if isinstance(self.game, Game) else ():
-                self.encoding(spot, self.game, turn, recall)
+            if isinstance(self.game, Game):
+                for recall in self.game.encodings:
+                    self.encoding(spot, self.game, turn, recall)
 
     def glance(self, spot: Spot, turn: int, name: str) -> int:
         """What the player to move sees at a glance."""
