@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nebel.core.calls import after, endless, shown, word
+from nebel.core.calls import after, endless, located, shown, word
 from nebel.core.errors import BadRules
 from nebel.core.game import CHANCE, END, BaseGame, Game
 from nebel.core.layout import miscounted, uneven
@@ -17,15 +17,16 @@ FINE, TOO_DEEP, MOVES_DIFFER, GLANCE_DIFFERS, BAD_TURN, BAD_COUNT, BAD_OPTION, B
 
 def misplayed(game: Game, fault: int, way: list[int], count: int) -> BadRules:
     """The error of a game in which counting stopped after these options."""
-    state = game.start()
+    state, steps = game.start(), list[tuple[int, int]]()
     for option in way:
+        steps.append((state.turn, option))
         state.push(option)
     what = f"turn() returns {state.turn}; it must be 0, 1, CHANCE ({CHANCE}) or END ({END})"
     if fault == TOO_DEEP:
         what = str(endless(len(way), declared=True))
     elif fault == BAD_COUNT:
         what = miscounted(game, count, state.turn)
-    return BadRules(f"{game.string}: {after(state.moves())}: {what}")
+    return located(game, BadRules(what), steps)
 
 
 def misgrown(game: Game, recall: str, nodes: Nodes, sights: Any, fault: int, here: int, there: int) -> BadRules:

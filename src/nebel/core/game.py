@@ -252,14 +252,15 @@ class BaseGame(ABC):
         """A digest of the game's behaviour in random play: it changes with the rules, and stays when they are only rewritten."""
         from nebel.core.checksum import behaviour
 
-        return behaviour(self)
+        self.try_out()
+        return self.__dict__.get("fingerprint") or behaviour(self)
 
     def try_out(self) -> None:
         """Probe the rules once, before anything is computed of them; raises BadRules where they break."""
         if not self.tried:
             from nebel.core.probe import probe
 
-            probe(self)
+            self.__dict__["fingerprint"] = probe(self)  # which is kept like this by the property, too
             object.__setattr__(self, "tried", True)
 
     def check_length(self, moves: int) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,10 +48,10 @@ def _bytes_of(name: str, kind: Any) -> int:
     number, shape = (*kind, ()) if isinstance(kind, tuple) and len(kind) == 1 else kind if isinstance(kind, tuple) else (kind, ())
     sides = shape if isinstance(shape, tuple) else (shape,)
     try:
-        each = np.dtype(number)
+        each: np.dtype[Any] = np.dtype(number)
     except (TypeError, ValueError):
         each = np.dtype(object)
-    if each.kind not in "biuf" or not all(isinstance(side, Integral) and side > 0 for side in sides):
+    if each.kind not in "biuf" or not all(isinstance(side, (int, np.integer)) and side > 0 for side in sides):
         raise BadRules(f"the field {name}={kind!r} of a state is not an array of numbers: write {name}=int64 or {name}=(int64, 3)")
     return each.itemsize * math.prod(int(side) for side in sides)
 
@@ -79,7 +78,7 @@ def check_declarations(game: Game) -> None:
         raise BadRules(f"{missing[0]}={getattr(rules, missing[0])!r} is not a rule; {wanted}")
     for name, least in (("actions", 1), ("depth", 1), ("outcomes", 0), ("width", 0)):
         value = getattr(game, name)
-        if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
             raise BadRules(f"{name}={value!r} is out of range: it must be a whole number of at least {least}")
     line = (game.depth + 2) * (state.itemsize + 8 * (game.width or max(game.actions, game.outcomes)))
     if line > LARGEST_LINE:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nebel.core.calls import LONGEST, after, unended, word
+from nebel.core.checksum import behaviour
 from nebel.core.errors import BadRules, FailedRule, Problem
 from nebel.core.findings import ENCODINGS, ENDS, GLANCES, PURE, RANGES, RULES, Findings, reason, where
 from nebel.core.game import CHANCE, END, BaseGame, Game
@@ -156,8 +157,9 @@ class RuleWalk:
         if turn in (0, 1):
             for name in self.game.glances:
                 self.glance(spot, turn, name)
-            for recall in self.game.encodings if isinstance(self.game, Game) else ():
-                self.encoding(spot, self.game, turn, recall)
+            if isinstance(self.game, Game):
+                for recall in self.game.encodings:
+                    self.encoding(spot, self.game, turn, recall)
 
     def glance(self, spot: Spot, turn: int, name: str) -> int:
         """What the player to move sees at a glance."""
@@ -272,11 +274,11 @@ class _FirstFinding(Findings):
         raise BadRules(f"{self.game.string}: {sentence}")
 
 
-def probe(game: BaseGame) -> None:
+def probe(game: BaseGame) -> str:
     """Play the rules of a game in plain Python: all of a small game, otherwise its beginning and seeded random play.
 
-    A probe takes a second at most, and the time of the game's fingerprint. What it does not meet is not checked; `nebel check`
-    looks longer, and at more.
+    Returns the game's fingerprint, for which games are played to their ends. A probe takes a second at most, and the time of the
+    fingerprint. What it does not meet is not checked; `nebel check` looks longer, and at more.
 
     Raises:
         BadRules: the rules fail, contradict what the game declares, or do not end; with the moves that lead there.
@@ -284,4 +286,4 @@ def probe(game: BaseGame) -> None:
     walk, begun = RuleWalk(game, _FirstFinding(game)), time.monotonic()
     if not walk.whole(STEPS, begun + SECONDS / 3):
         walk.sample(STEPS, 1, begun + SECONDS)
-    game.fingerprint  # noqa: B018  # plays some games to the end, and is kept
+    return behaviour(game)

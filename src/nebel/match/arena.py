@@ -65,6 +65,7 @@ class Result:
 
 def play_deals(game: BaseGame, seats: Seats, deals: int, seed: int, tick: Tick | None = None, threads: int = 1) -> Played:
     """Deals 0, 1, ... with these agents in seats 0 and 1: compiled if both are policies or bots, else through `State`."""
+    game.try_out()
     if isinstance(game, Game) and all(compilable(agent) for agent in seats):
         return play_compiled(game, seats, deals, seed, tick)
     return play_by_hand(game, seats, deals, seed, tick, threads if any(agent.thinks for agent in seats) else 1)
