@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import tempfile
+import threading
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -11,6 +17,7 @@ import nebel
 from nebel.core.state import State
 from nebel.core.tree import Tree, grow
 from nebel.judge.best_response import Judge
+from nebel.policy.table import TablePolicy
 from nebel.solve.cfr import FullWidth
 from nebel.solve.sampled import Sampled
 from nebel.solve.settings import ChanceSampling, ExternalSampling, OutcomeSampling, Sampling
@@ -135,20 +142,107 @@ def test_same_seed_same_result_and_other_seed_another(leduc: Tree) -> None:
     assert not np.array_equal(average(1, [2000]), average(2, [2000]))
 
 
-def test_a_full_table_is_an_error_not_a_wrong_answer() -> None:
-    game = nebel.game("dark_hex:4x3")
-    solver = Sampled(game, "perfect", None, ExternalSampling(), seed=1, memory=1 << 20)
+def check_policy(policy: TablePolicy) -> int:
+    """Both tables are well-formed; returns how many information states they have."""
+    for table in policy.shares:
+        assert np.all(np.diff(table.keys) > 0)
+        assert np.allclose(np.add.reduceat(table.share, table.first[:-1]), 1.0)
+        assert table.share.min() >= 0.0
+    return sum(len(table.keys) for table in policy.shares)
+
+
+@pytest.mark.parametrize("settings", [ExternalSampling(), ExternalSampling(threads=2), OutcomeSampling()], ids=str)
+def test_a_full_table_keeps_what_was_learned(settings: Sampling) -> None:
+    memory = 1 << 22
+    solver = Sampled(nebel.game("dark_hex:4x3"), "perfect", None, settings, seed=1, memory=memory)
+    solver.run(100_000)
+    assert "give more --memory" in solver.full
+    assert not solver.cut
+    assert solver.iterations < 100_000
+    policy = solver.policy({})
+    assert check_policy(policy) > 5_000
+    width = [np.repeat(np.diff(table.first), np.diff(table.first)) for table in policy.shares]
+    assert any(np.any(table.share[n > 1] == 1.0) for table, n in zip(policy.shares, width, strict=True))  # something was learned
+    saved = solver.save()
+    made = [array for table in policy.shares for array in table]
+    assert sum(array.nbytes for array in [*saved.values(), *made]) <= memory
+    again = Sampled(solver.game, "perfect", None, settings, seed=1, memory=memory)
+    again.restore({name: array.copy() for name, array in saved.items()}, solver.iterations)
+    assert all(np.array_equal(array, other) for array, other in zip(made, [a for t in again.policy({}).shares for a in t], strict=True))
     with pytest.raises(nebel.Problem, match="full"):
         solver.run(1)
+
+
+def test_a_run_keeps_to_its_memory() -> None:
+    """Growing tables, the checkpoint and the policy, measured in a process of its own, beside what a tiny run takes there."""
+    script = """
+import resource, sys
+from pathlib import Path
+import nebel
+from nebel.policy.io import save_policy, write_arrays
+from nebel.solve.sampled import Sampled
+from nebel.solve.settings import ExternalSampling
+def peak(memory):
+    solver = Sampled(nebel.game("dark_hex:4x3"), "perfect", None, ExternalSampling(), 1, memory)
+    solver.run(1000)
+    assert solver.full
+    write_arrays(Path(sys.argv[1]), solver.save(), {})
+    policy = solver.policy({})
+    save_policy(policy, sys.argv[1])
+    assert sum(len(table.keys) for table in policy.shares) > memory / 600  # most of it was put to use
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+tiny = peak(1 << 20)
+assert peak(100 << 20) - tiny <= 100 << 20
+"""
+    with tempfile.TemporaryDirectory() as folder:
+        run = subprocess.run([sys.executable, "-c", script, f"{folder}/arrays"], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+
+
+@contextmanager
+def stopping(solver: Sampled) -> Iterator[None]:
+    """Tell a solver to stop, from another thread, until it does."""
+    done = threading.Event()
+
+    def tell() -> None:
+        while not done.wait(0.1):
+            solver.stop()
+
+    thread = threading.Thread(target=tell)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def test_another_thread_can_cut_off_a_long_traversal() -> None:
+    """It would take minutes, or fill the memory."""
+    solver = Sampled(nebel.game("dark_hex:4x3"), "perfect", None, ExternalSampling(), seed=1, memory=1 << 33, walked=1e6)
+    solver.prepare()
+    for _ in range(2):
+        with stopping(solver):
+            solver.run(1)
+        assert solver.cut
+        assert (solver.iterations, solver.full) == (0, "")
+        assert check_policy(solver.policy({})) > 0
+
+
+def test_stopping_between_iterations_changes_no_bits(leduc: Tree) -> None:
+    stopped, whole = (Sampled(leduc.game, "perfect", leduc, OutcomeSampling(), seed=1, memory=MEMORY) for _ in range(2))
+    stopped.prepare()
+    with stopping(stopped):
+        stopped.run(1 << 40)
+    assert 0 < stopped.iterations < 1 << 40
+    assert not stopped.cut
+    stopped.run(10)
+    whole.run(stopped.iterations)
+    assert all(np.array_equal(array, whole.save()[name]) for name, array in stopped.save().items())
 
 
 def test_outcome_sampling_grows_its_table() -> None:
     game = nebel.game("dark_hex:4x3")
     solver = Sampled(game, "board", None, OutcomeSampling(), seed=1, memory=1 << 30)
     solver.run(60_000)
-    policy = solver.policy({})
-    assert sum(len(s.keys) for s in policy.shares) > 80_000
-    for p in range(2):
-        table = policy.shares[p]
-        assert np.all(np.diff(table.keys) > 0)
-        assert np.allclose(np.add.reduceat(table.share, table.first[:-1]), 1.0)
+    assert check_policy(solver.policy({})) > 80_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -175,3 +176,25 @@ def test_sure_wins_are_played_from_the_first_iteration_on() -> None:
 def test_refusals(job: Job, said: str) -> None:
     with pytest.raises(nebel.Problem, match=said):
         solve(job, Budget(iterations=1))
+
+
+def test_an_iteration_can_be_cut_off() -> None:
+    solver = MergedStates(dark_hex(3, 3), "cfr+")
+    solver.prepare()
+    done = threading.Event()
+
+    def tell() -> None:
+        while not done.wait(0.1):
+            solver.stop()
+
+    thread = threading.Thread(target=tell)
+    thread.start()
+    solver.run(1_000_000)
+    done.set()
+    thread.join()
+    assert solver.cut
+    assert solver.iterations < 1_000_000
+    assert all(np.all(np.isfinite(shares)) and shares.min() >= 0 for shares in solver.strategies())
+    before = solver.iterations
+    solver.run(1)
+    assert (solver.iterations, solver.cut) == (before + 1, False)

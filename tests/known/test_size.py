@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 import nebel
@@ -28,3 +31,39 @@ def test_games_that_may_go_on_and_on_are_seen_to_be_large() -> None:
     with pytest.raises(TooLarge, match=r"one traversal of .* with chance-sampled meets about .* take --with outcome-sampling"):
         size_up(nebel.game("cheat(hp=none,limit=100000)"), "chance-sampled", "memoryless", 0.01)
     assert size_up(nebel.game("cheat(hp=none,limit=100000)"), "outcome-sampling", "memoryless", 0.01).walked == 1
+
+
+def test_a_tree_is_refused_before_it_takes_more_memory_than_there_is() -> None:
+    """While it grows, a tree takes more than when it is there."""
+    game = nebel.game("goofspiel:6")
+    with pytest.raises(TooLarge, match=r"needs the whole tree of goofspiel.* at its peak, and --memory is 0.15 GB; give --memory 0\.\d+"):
+        size_up(game, "dcfr+", "perfect", 0.15)
+    assert size_up(game, "outcome-sampling", "perfect", 0.15).tree is None  # it is sampled by the rules
+
+
+def test_what_is_solved_keeps_to_its_memory() -> None:
+    """Growing, solving, judging and the policy, measured in a process of its own, beside what a tiny game takes there."""
+    script = """
+import resource
+import nebel
+from nebel.judge.best_response import Judge
+from nebel.solve.cfr import FullWidth
+from nebel.solve.size import GIGABYTE, size_up
+def peak(game, memory):
+    sizing = size_up(nebel.game(game), "dcfr+", "perfect", memory)
+    solver, judge = FullWidth(sizing.tree, "dcfr+"), Judge(sizing.tree)
+    solver.run(1)
+    judge.verdict(solver.strategies())
+    solver.policy({})
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+tiny = peak("goofspiel:3", 0.01)
+assert peak("goofspiel:6", 0.2) - tiny <= 0.2 * GIGABYTE
+"""
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.parametrize("method", ["dcfr+", "outcome-sampling", "double-oracle", "maximin"])
+def test_too_little_memory_for_anything_is_refused(method: str) -> None:
+    with pytest.raises(TooLarge, match=r"--memory 0\.001 is too little"):
+        size_up(nebel.game("dark_hex:3x3"), method, "board" if method == "maximin" else "perfect", 0.001)

@@ -81,15 +81,23 @@ def widths_of(table: Any, mixed: bool, starts: Any, keys: Any, first: Any) -> No
 
 
 @kernel
-def rows_of(table: Any, mixed: bool, moves: Any, pool: Any, keys: Any, first: Any, move: Any, regret: Any, total: Any) -> None:
-    """Copy the moves, regrets (if there is room for them) and sums of these keys."""
+def rows_of(
+    table: Any, mixed: bool, moves: Any, pool: Any, keys: Any, first: Any, move: Any, regret: Any, total: Any, current: bool
+) -> None:
+    """Copy the moves, regrets (if there is room for them) and sums of these keys; `current`: where all sums are 0, positive regrets in
+    place of sums."""
     for i in range(keys.size):
         place, n = place_of(table, mixed, keys[i]), first[i + 1] - first[i]
+        summed = not current
         for j in range(n):
             move[first[i] + j] = moves[(place >> 1) + j]
             total[first[i] + j] = pool[place + n + j]
+            summed = summed or pool[place + n + j] != 0.0
             if regret.size > 0:
                 regret[first[i] + j] = pool[place + j]
+        if not summed:
+            for j in range(n):
+                total[first[i] + j] = max(pool[place + j], 0.0)
 
 
 @kernel

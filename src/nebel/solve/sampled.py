@@ -100,7 +100,7 @@ class Sampled(Steady):
     def held(self) -> tuple[Held, Held]:
         """Regrets and sums, for a solver of a larger game."""
         if self.tree is None:
-            return Held(*self._rows_of(0, True)), Held(*self._rows_of(1, True))
+            return Held(*self._rows_of(0, regrets=True)), Held(*self._rows_of(1, regrets=True))
         cut = len(self.tree.sides[0].move)
         regrets, totals = (np.split(self._gathered(sums), [cut]) for sums in (False, True))
         first, second = (
@@ -109,9 +109,11 @@ class Sampled(Steady):
         )
         return first, second
 
-    def _rows_of(self, player: int, regrets: bool) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Reals, Reals]:
+    def _rows_of(
+        self, player: int, regrets: bool = False, current: bool = False
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Reals, Reals]:
         """By the rules, what a player's information states hold: keys in ascending order, where their moves begin, and by move the move,
-        the regret (if wanted) and the sum."""
+        the regret (if wanted) and the sum (where there is none, what makes the current strategy, if wanted)."""
         world, mixed = self._worlds[0], self.recall != PERFECT
         keys = np.empty(keys_of(world.table, world.owner, player, np.empty(0, np.int64)), np.int64)
         keys_of(world.table, world.owner, player, keys)
@@ -121,7 +123,7 @@ class Sampled(Steady):
             widths_of(world.table, mixed, self._starts(), keys, first)
             move, total = np.empty(first[-1], np.int64), np.empty(first[-1])
             regret = np.empty(first[-1] if regrets else 0)
-            rows_of(world.table, mixed, world.moves, self._pool, keys, first, move, regret, total)
+            rows_of(world.table, mixed, world.moves, self._pool, keys, first, move, regret, total, current)
         if mixed:
             keys -= player + 1
             keys >>= 1
@@ -318,7 +320,8 @@ class Sampled(Steady):
         return TablePolicy(self.game.string, self.game.fingerprint, self.recall, (self._shares(0), self._shares(1)), "uniform", facts)
 
     def _shares(self, player: int) -> Shares:
-        keys, first, move, _, total = self._rows_of(player, False)
+        """A player's average strategy; as long as no iteration was completed, the current strategy where there is no average."""
+        keys, first, move, _, total = self._rows_of(player, current=self.iterations == 0)
         to_shares(first, total)
         return Shares(keys, first, move, total)
 

@@ -21,6 +21,8 @@ PLAIN_LIMIT = 3_000_000
 
 MOST_BOARD_CELLS = 12
 """Of boards for which maximin holds tables: 51 MB each."""
+BOARD_TABLES = 8
+"""How many it holds at once: shares now and at best of both players, and those of a step."""
 
 LEAST_MEMORY = 0.01
 LEAST_A_HISTORY = 57
@@ -147,12 +149,14 @@ def _size_boards(game: BaseGame, recall: str, memory: float) -> Sizing:
         )
     if recall != BOARD:
         raise BadSetting("maximin finds policies that remember the board only; add --recall board, or take --with double-oracle")
-    return _size_merged(game, measure(game, 1000), estimate(game), memory)
+    cells = game.options["rows"] * game.options["cols"]
+    return _size_merged(game, measure(game, 1000), estimate(game), memory, BOARD_TABLES * 8 * cells * 3**cells)
 
 
-def _size_merged(game: BaseGame, size: Size, histories: float, memory: float) -> Sizing:
+def _size_merged(game: BaseGame, size: Size, histories: float, memory: float, more: int = 0) -> Sizing:
+    """`more`: bytes beside the merged states."""
     kind = merged_kind(game)
-    need, states = merged_bytes(game), count_states(*kind)
+    need, states = merged_bytes(game) + more, count_states(*kind)
     if need > memory * GIGABYTE:
         raise TooLarge(
             f"{game.string} has {states:,} states after merging, {_bytes(need)}, and --memory is {memory:g} GB; take --with "
