@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import importlib
+import importlib.machinery
 import importlib.util
 import inspect
 import re
@@ -124,6 +125,15 @@ def _split(string: str, options: str | None) -> dict[str, str]:
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
+class _Held(importlib.machinery.SourceFileLoader):
+    """Runs the source that it was given, whatever is in the file or compiled beside it now."""
+
+    source: bytes
+
+    def get_code(self, fullname: str) -> types.CodeType:
+        return self.source_to_code(self.source, self.path)
+
+
 def _from_file(path: Path, factory: str, check: Callable[[Path, bytes], None]) -> Callable[..., Any]:
     """Run a game file and return its factory. What is run is what `check` has seen: neither read again nor taken from a cache."""
     try:
@@ -134,12 +144,14 @@ def _from_file(path: Path, factory: str, check: Callable[[Path, bytes], None]) -
         raise BadFile(f"no file {path}; a game of your own is given as path/to/file.py:factory")
     check(path, source)
     name = f"nebel_user_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
+    loader = _Held(name, str(path))
+    loader.source = source
+    spec = importlib.util.spec_from_file_location(name, path, loader=loader)
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        exec(compile(source, str(path), "exec", dont_inherit=True), vars(module))
+        loader.exec_module(module)
     except Exception as error:
         raise BadFile(f"{path} cannot be loaded: {type(error).__name__}: {error}") from error
     offered = [n for n, v in vars(module).items() if callable(v) and getattr(v, "__module__", "") == name and not n.startswith("_")]

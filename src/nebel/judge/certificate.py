@@ -122,10 +122,8 @@ def read_certificate(path: Path) -> Certificate:
         data = parse_json(raw)
     except BadFile:
         raise
-    except UnicodeDecodeError as error:
-        raise BadFile(f"{path} is not a certificate: {_what(path)}") from error
     except (OSError, ValueError, EOFError, zlib.error, lzma.LZMAError) as error:
-        raise BadFile(f"{path} is not a certificate: {error}") from error
+        raise BadFile(f"{path} is not a certificate: {_what(path, error)}") from error
     if not isinstance(data, dict) or data.get("kind") != KIND or data.get("format") != 1:
         raise BadFile(f"{path} is not a certificate; nebel solve GAME --with double-oracle writes one")
     try:
@@ -142,12 +140,13 @@ def read_certificate(path: Path) -> Certificate:
     return Certificate(board, (mixtures[0], mixtures[1]), (guarantees[0], guarantees[1]))
 
 
-def _what(path: Path) -> str:
-    """What a file that is not text is instead, as far as it can be told."""
+def _what(path: Path, error: Exception) -> str:
+    """What a file that is not JSON is instead, as far as it can be told."""
     try:
-        kind = read_header(path)["kind"]
+        kind = str(read_header(path).get("kind"))[:20]
     except BadFile:
-        return "it is not text; a certificate is JSON, which nebel solve GAME --with double-oracle writes"
+        text = "it is not text; a certificate is JSON, which nebel solve GAME --with double-oracle writes"
+        return text if isinstance(error, UnicodeDecodeError) else str(error)
     return f"it is a {kind}" + (f"; nebel judge {path} measures it" if kind in POLICIES else "")
 
 

@@ -17,7 +17,7 @@ MOST_LEVELS = 250
 """The same through all names."""
 MOST_AHEAD = 250
 """Instructions that may wait at a time to be played."""
-MOST_STEPS, STEPS_A_STATE, MIXING = 100_000, 100, 3
+MOST_STEPS, STEPS_A_STATE, MIXING = 100_000, 300, 10
 """Steps of following a strategy, those that each information state adds, and those that adding up a probability takes."""
 MOST_BITS = 10_000
 """Of the numerator or denominator of a probability."""
