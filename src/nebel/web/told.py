@@ -154,11 +154,12 @@ def stops(state: State, seat: int) -> list[int]:
 def past(state: State, seat: int, count: int) -> dict[str, Any]:
     """Return the seat's view at the last point (see `stops`) at which it had done and seen at most `count` things."""
     aim = max(known for known in stops(state, seat) if known <= count)
-    now = State(state.game)
+    now, known = State(state.game), 0
     for step in state.steps:
-        if len(events(now, seat)) >= aim:
+        if known >= aim:
             break
         now.push(step.option)
+        known += (step.turn == seat) + bool(step.seen[seat])
     return _seen(now, seat)
 
 
