@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
-from weakref import WeakValueDictionary
 
 from nebel.core.errors import BadSetting, TooLarge, UnknownInformationState
 from nebel.core.game import CHANCE, END, BaseGame, Game, all_essential
@@ -18,6 +16,7 @@ from nebel.match.beliefs import ERROR, Tendency, by_counting, by_merging, few, o
 from nebel.match.thinkers import Thinker
 from nebel.policy.table import Policy
 from nebel.search.hidden import Hidden
+from nebel.web.once import Once
 
 TREE, PLAIN_TREE = 2_000_000, 50_000
 """Histories of a game whose values are computed exactly: of one in rules, and of one that is not and so takes longer to go through."""
@@ -213,29 +212,14 @@ class Study:
     """Values of strategies, each computed once; it can be used from several threads."""
 
     def __init__(self) -> None:
-        self._values: dict[tuple[str, str, str], Values] = {}
-        self._computing: WeakValueDictionary[tuple[str, str, str], _Turn] = WeakValueDictionary()
+        self._values = Once[Values](KEPT)
 
     def values(self, subject: Subject) -> Values:
         """Exact ones, or the reason why there are none."""
-        if subject.policy is None:
+        game, policy = subject.game, subject.policy
+        if policy is None:
             raise BadSetting(f"{subject.agent.name} is no policy: what its moves are worth is not known")
-        name = subject.agent.name, subject.game.string, subject.agent.digest
-        turn = self._computing.setdefault(name, _Turn())
-        with turn.lock:  # whoever wants the same waits, and finds it
-            found = self._values.get(name)
-            if found is None:
-                found = self._values[name] = _values(subject.game, subject.policy)
-                for old in list(self._values)[:-KEPT]:
-                    self._values.pop(old, None)
-        return found
-
-
-class _Turn:
-    """Whose turn it is to compute something."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
+        return self._values.get((subject.agent.name, game.string, subject.agent.digest), lambda: _values(game, policy))
 
 
 def _values(game: BaseGame, policy: Policy) -> Values:
