@@ -53,6 +53,19 @@ def kuhn_file(tmp_path: Path) -> str:
     return str(path)
 
 
+def test_a_share_of_the_budget_and_what_is_remembered() -> None:
+    agent = thinker("oos:100")
+    assert agent.nbytes == 0
+    state = nebel.game("kuhn").start().play("K J")
+    assert agent.choose_within(state, generator(1), 0.25) in state.options()
+    assert agent.minds[0].simulations == 25
+    assert agent.nbytes > 1000
+    agent.forget()
+    assert (agent.nbytes, agent.minds) == (0, {})
+    assert Budget(seconds=2.0).part(0.25) == Budget(seconds=0.5)
+    assert Budget(simulations=2).part(0.1) == Budget(simulations=1)
+
+
 def test_names(kuhn_file: str) -> None:
     oos = thinker("oos:10k,epsilon=0.55,target=public")
     assert (oos.budget, oos.settings, oos.guide) == (Budget(simulations=10_000), OosSettings(epsilon=0.55, target="public"), None)

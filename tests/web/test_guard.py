@@ -63,6 +63,9 @@ def test_the_token_opens(tokened: Local) -> None:
     refused = tokened.get("/api/games")
     assert (refused.status_code, "wants its token" in refused.json()["error"]) == (401, True)
     assert tokened.get("/", token="wrong").status_code == 401
+    page = tokened.http.get("/", headers={"Accept": "text/html"})
+    assert (page.status_code, page.headers["content-type"]) == (401, "text/html; charset=utf-8")
+    assert "wants its token" in page.text
     with pytest.raises(InvalidStatus):
         tokened.live("any", "key")
     bearer = {"Authorization": "Bearer open-sesame"}

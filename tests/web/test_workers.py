@@ -15,6 +15,7 @@ from starlette.types import Message, Receive, Scope, Send
 from nebel.core.interrupt import Interrupted, check
 from nebel.web import workers
 from nebel.web.attend import Attend
+from nebel.web.once import Once
 from nebel.web.outbox import MOST_UNREAD, Outbox, Unread
 from nebel.web.refusal import Refusal
 from nebel.web.setup import Limits
@@ -156,6 +157,29 @@ def test_a_request_has_so_long() -> None:
         assert call(whole, {"type": "http.disconnect"}) == []
         assert call({"type": "http.request", "body": b"{", "more_body": True}, {"type": "http.disconnect"}) == []
     assert ended_by == ["10.1.2.3", "cancelled"] * 2
+
+
+def test_what_several_threads_ask_for_is_computed_once() -> None:
+    once, begun, gate, made = Once[int](2), threading.Event(), threading.Event(), list[str]()
+
+    def compute(name: str) -> int:
+        made.append(name)
+        begun.set()
+        gate.wait()
+        return len(made)
+
+    found: list[int] = []
+    threads = [threading.Thread(target=lambda: found.append(once.get("a", lambda: compute("a")))) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    begun.wait()
+    gate.set()
+    for thread in threads:
+        thread.join()
+    assert (found, made) == ([1, 1, 1], ["a"])
+    with pytest.raises(ZeroDivisionError):
+        once.get("b", lambda: 1 // 0)
+    assert [once.get(name, lambda name=name: compute(name)) for name in "bcba"] == [2, 3, 2, 4]  # two are kept
 
 
 def test_visitors_are_addresses() -> None:

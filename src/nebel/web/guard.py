@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nebel.web.attend import MOST_BYTES, TOO_LARGE
@@ -39,6 +39,15 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 """Of every answer, unless a route has set one of them itself."""
+
+
+WANTS_TOKEN = "this server wants its token: open the address that it printed when it started"
+
+
+def stranger() -> Response:
+    """The page of those who have no token."""
+    words = f"<h1>nebel</h1><p>{WANTS_TOKEN.capitalize()}, or ask whoever started it for a link.</p>"
+    return HTMLResponse(f'<!doctype html><html lang="en"><meta charset="utf-8"><title>nebel</title>{words}</html>', 401)
 
 
 class Guard:
@@ -81,7 +90,7 @@ class Guard:
         query = parse_qs(scope["query_string"].decode("latin-1"))
         given = query.pop("token", [""])[0]
         if not brought and not self._right(given):
-            return answer("this server wants its token: open the address that it printed when it started", 401)
+            return stranger() if scope["path"] == "/" and "text/html" in headers.get("accept", "") else answer(WANTS_TOKEN, 401)
         if scope["type"] == "websocket" or scope["path"].startswith("/api/") or not given:
             return None
         # The token leaves the address bar, and the part after the # stays: browsers keep it.

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Generic, NamedTuple, TypeVar
-from weakref import WeakValueDictionary
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +18,7 @@ from nebel.match.beliefs import ERROR, Tendency, by_counting, by_merging, few, o
 from nebel.match.thinkers import Thinker
 from nebel.policy.table import Policy, TablePolicy
 from nebel.search.hidden import Hidden
+from nebel.web.once import Once
 from nebel.web.solved import solve
 
 TREE, PLAIN_TREE = 2_000_000, 50_000
@@ -35,7 +34,6 @@ MOST_OPEN, MOST_NEXT = 800, 300
 KEPT = 3
 """Strategies whose values are kept, and solutions."""
 
-T = TypeVar("T")
 POLICY, SEARCH, CHANCE_ALONE = "policy", "search", "chance"
 
 
@@ -231,8 +229,8 @@ class Study:
     """Values of strategies and solutions of small games, each computed once; it can be used from several threads."""
 
     def __init__(self) -> None:
-        self._values: Once[Values] = Once()
-        self._solutions: Once[PolicyAgent] = Once()
+        self._values = Once[Values](KEPT)
+        self._solutions = Once[PolicyAgent](KEPT)
 
     def solution(self, game: BaseGame) -> Subject:
         """Return an approximate equilibrium of a small game, or raise `TooLarge`."""
@@ -240,36 +238,10 @@ class Study:
 
     def values(self, subject: Subject) -> Values:
         """Exact ones, or the reason why there are none."""
-        if subject.policy is None:
+        game, policy = subject.game, subject.policy
+        if policy is None:
             raise BadSetting(f"{subject.agent.name} is no policy: what its moves are worth is not known")
-        name = subject.agent.name, subject.game.string, subject.agent.digest
-        policy = subject.policy
-        return self._values.get(name, lambda: _values(subject.game, policy))
-
-
-class Once(Generic[T]):
-    """The newest of what was computed, by key. Whoever wants what is being computed waits for it."""
-
-    def __init__(self) -> None:
-        self._found: dict[Any, T] = {}
-        self._computing: WeakValueDictionary[Any, _Turn] = WeakValueDictionary()
-
-    def get(self, key: Any, compute: Callable[[], T]) -> T:
-        turn = self._computing.setdefault(key, _Turn())
-        with turn.lock:
-            if key not in self._found:
-                self._found[key] = compute()
-            found = self._found[key]
-            for old in list(self._found)[:-KEPT]:
-                self._found.pop(old, None)
-        return found
-
-
-class _Turn:
-    """Whose turn it is to compute something."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
+        return self._values.get((subject.agent.name, game.string, subject.agent.digest), lambda: _values(game, policy))
 
 
 def _values(game: BaseGame, policy: Policy) -> Values:

@@ -55,11 +55,18 @@ async def player(url: str, seed: int, terms: Terms, waits: list[float], finished
 
 
 def _begin(url: str, seed: int) -> Any:
+    from urllib.error import HTTPError
     from urllib.request import Request, urlopen
 
     body = json.dumps({"game": GAME, "players": ["person", AGENT] if seed % 2 else [AGENT, "person"]}).encode()
-    with urlopen(Request(f"{url}api/play", body, {"Content-Type": "application/json"}), timeout=60) as answer:
-        return json.load(answer)
+    while True:
+        try:
+            with urlopen(Request(f"{url}api/play", body, {"Content-Type": "application/json"}), timeout=60) as answer:
+                return json.load(answer)
+        except HTTPError as refused:
+            if refused.code != 429:  # all of these players are one visitor, who begins only so many games a minute
+                raise
+        time.sleep(1.0)
 
 
 async def measure(url: str, games: int, seconds: float, pause: float) -> dict[str, Any]:
