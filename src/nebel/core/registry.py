@@ -47,8 +47,8 @@ def load(string: str) -> BaseGame:
     module = importlib.import_module(f"nebel.games.{name}")
     if colon:
         if not hasattr(module, "brief"):
-            known = describe(name)[1]
-            right = f"{name}({next(iter(known))}=VALUE)" if known else f"{name}, which has no options"
+            offered = list(describe(name)[1])
+            right = f"{name}({offered[0]}=VALUE)" if offered else f"{name}, which has no options"
             raise UnknownGame(f"{name} has no short form; write {right}")
         short = module.brief(brief)
         if both := ", ".join(short.keys() & options):
