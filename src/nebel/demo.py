@@ -8,9 +8,11 @@ from pathlib import Path
 
 from nebel.cli.paper import show
 from nebel.cli.screen import say
-from nebel.core.output import write_text
+from nebel.core.errors import Problem
+from nebel.core.output import check_target, write_text
 from nebel.papers.dark_hex import PAPER
 from nebel.papers.paper import Terms, compute
+from nebel.report.page import holds_report
 from nebel.web.setup import PORT
 
 NEXT = (
@@ -23,6 +25,7 @@ NEXT = (
 
 
 def main(out: str = "runs/dark_hex.html") -> None:
+    check_target(Path(out), same_kind=holds_report)
     begin = time.perf_counter()
     say("nebel solves Dark Hex on 4x3, has the solution checked, and computes the thesis about it again.")
     say("(The first time everything is compiled; the machine code is kept.)")
@@ -36,4 +39,7 @@ def main(out: str = "runs/dark_hex.html") -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2])
+    try:
+        main(*sys.argv[1:2])
+    except Problem as problem:
+        sys.exit(f"nebel: {problem}")

@@ -83,7 +83,7 @@ def test_states_of_openspiel_games():
 @pytest.mark.parametrize(
     ("string", "error", "message"),
     [
-        ("kuhn_pokr", UnknownGame, "no game 'kuhn_pokr'; close to it: kuhn_poker"),
+        ("kuhn_pokr", UnknownGame, "no game 'kuhn_pokr' (did you mean kuhn_poker"),
         ("kuhn_poker(foo=1)", UnknownGame, "cannot make 'kuhn_poker(foo=1)': Unknown parameter 'foo'"),
         ("kuhn_poker(players=3)", Problem, "has 3 players"),
         ("matrix_pd", Problem, "is not zero-sum (OpenSpiel calls its utility GENERAL_SUM)"),

@@ -191,9 +191,9 @@ def test_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["dark_hex", "--only", "sizes,wins"], "no section 'wins'; it has: solution, sizes, recall"),
-        (["geister"], "no paper 'geister'; papers: dark_hex"),
-        (["dark_hex", "--only", "sure-wins", "--out", "."], "--out . is a folder"),
+        (["dark_hex", "--only", "sizes,wins"], "no section 'wins' (did you mean sure-wins or missed-wins?); it has: solution, sizes, recall"),
+        (["geister"], "no paper 'geister' (did you mean geister_dream or geister_deep_cfr?); papers: dark_hex"),
+        (["dark_hex", "--only", "sure-wins", "--out", "."], "--out: '.' is a folder"),
     ],
 )
 def test_bad_input_gets_one_line(words: list[str], complaint: str, capsys: pytest.CaptureFixture[str]) -> None:

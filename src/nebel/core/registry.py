@@ -88,8 +88,8 @@ def _load(string: str, check: Callable[[Path, bytes], None]) -> BaseGame:
     module = importlib.import_module(f"nebel.games.{name}")
     if colon:
         if not hasattr(module, "brief"):
-            own = describe(name)[1]
-            right = f"{name}({next(iter(own))}=VALUE)" if own else f"{name}, which has no options"
+            offered = list(describe(name)[1])
+            right = f"{name}({offered[0]}=VALUE)" if offered else f"{name}, which has no options"
             raise UnknownGame(f"{name} has no short form; write {right}")
         short = module.brief(brief)
         if both := ", ".join(short.keys() & options):
