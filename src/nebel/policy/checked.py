@@ -85,7 +85,8 @@ def check_shares(shares: Shares, player: int, words: Words = key_text) -> None:
 
     words: names an information state, given its key
     """
-    keys, first, move, share = (np.asarray(column) for column in shares)
+    columns: list[NDArray[Any]] = [np.asarray(column) for column in shares]
+    keys, first, move, share = columns
     for name, column, kinds in (("keys", keys, "iu"), ("first", first, "iu"), ("move", move, "iu"), ("share", share, "f")):
         if column.ndim != 1 or column.dtype.kind not in kinds:
             wanted = "numbers" if kinds == "f" else "whole numbers"

@@ -19,7 +19,7 @@ from nebel.core.suggest import did_you_mean
 from nebel.policy.net import Layer, NetPolicy, check_finite
 from nebel.policy.nets import NetsPolicy
 from nebel.policy.table import MadePolicy, Policy, Shares, TablePolicy, Uniform
-from nebel.policy.validate import check_header, check_layers, check_names, check_odds, check_shares
+from nebel.policy.validate import check_header, check_layers, check_names, check_odds, check_table
 
 FORMAT = 1
 SHIPPED = Path(__file__).parent.parent / "strategies"
@@ -189,7 +189,7 @@ def _policy_of(arrays: Arrays, header: dict[str, Any]) -> TablePolicy | NetPolic
         return NetsPolicy(*made, both, (arrays["odds0"], arrays["odds1"]), header["facts"])
     shares = [Shares(*(arrays[f"{name}{p}"] for name in Shares._fields)) for p in range(2)]
     for p in range(2):
-        check_shares(shares[p], p)
+        check_table(shares[p], p)
     return TablePolicy(*made, (shares[0], shares[1]), header["missing"], header["facts"])
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nebel.core.errors import BadFile
+from nebel.policy.checked import check_shares
 from nebel.policy.net import BENDS, Layer
 from nebel.policy.table import Shares
 
@@ -16,8 +17,6 @@ Arrays = dict[str, NDArray[Any]]
 Header = dict[str, Any]
 
 MISSING = ("error", "uniform")
-TOLERANCE = 1e-9
-"""That the probabilities of an information state may differ from 1 in sum."""
 LONGEST, MOST_LAYERS = 2000, 1000
 """Characters of a name in a header, and layers of a network."""
 
@@ -67,36 +66,15 @@ def check_names(arrays: Arrays, header: Header) -> None:
         raise BadFile(f"it holds {strange[0][:40]!r}, which has no meaning there")
 
 
-def check_shares(table: Shares, player: int) -> None:
-    """Raise `BadFile` unless this is a table: keys in ascending order, and for each a distribution over different moves."""
+def check_table(table: Shares, player: int) -> None:
+    """Raise `BadFile` unless this is a player's table: keys in ascending order, and for each a distribution over different moves."""
     for name, array in table._asdict().items():
         wanted = np.float64 if name == "share" else np.int64
         if array.dtype != wanted or array.ndim != 1:
             raise BadFile(f"{name}{player} is an array of {array.ndim} dimensions of {array.dtype}, not a row of {wanted.__name__}")
-    keys, first, move, share = table
-    if np.any(keys[1:] <= keys[:-1]):
-        raise BadFile(f"the keys of player {player} are not in ascending order")
-    if len(first) != len(keys) + 1 or first[0] != 0 or first[-1] != len(move) or len(move) != len(share):
+    if len(table.first) != len(table.keys) + 1 or table.first[0] != 0 or table.first[-1] != len(table.move):
         raise BadFile(f"the rows of player {player} do not fit its moves")
-    if np.any(first[1:] <= first[:-1]):
-        raise BadFile(f"player {player} has information states without moves")
-    if not len(keys):
-        return
-    if np.any(move < 0) or _has_twins(first, move):
-        raise BadFile(f"player {player} has a move twice in an information state, or one below 0")
-    if not (np.min(share) >= 0 and np.max(share) < np.inf and np.all(np.abs(np.add.reduceat(share, first[:-1]) - 1) <= TOLERANCE)):
-        raise BadFile(f"player {player} has probabilities that are not a distribution: not numbers, negative, or not 1 in sum")
-
-
-def _has_twins(first: NDArray[np.int64], move: NDArray[np.int64]) -> bool:
-    """Whether a row has a move twice. Rows are usually in ascending order, which shows at once."""
-    rising = move[1:] > move[:-1]
-    rising[first[1:-1] - 1] = True
-    if np.all(rising):
-        return False
-    row = np.repeat(np.arange(len(first) - 1), np.diff(first))
-    order = np.lexsort((move, row))
-    return bool(np.any((np.diff(row[order]) == 0) & (np.diff(move[order]) == 0)))
+    check_shares(table, player)
 
 
 def check_layers(layers: Sequence[Layer], count: int | None = None) -> None:
