@@ -191,7 +191,7 @@ def test_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["dark_hex", "--only", "sizes,wins"], "no section 'wins' (did you mean sure-wins or missed-wins?); it has: solution, sizes, recall"),
+        (["dark_hex", "--only", "sizes,wins"], "no section 'wins' (did you mean sure-wins or missed-wins?); it has: solution, sizes"),
         (["geister"], "no paper 'geister' (did you mean geister_dream or geister_deep_cfr?); papers: dark_hex"),
         (["dark_hex", "--only", "sure-wins", "--out", "."], "--out: '.' is a folder"),
     ],
