@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -260,7 +260,7 @@ class BaseGame(ABC):
         if not self.tried:
             from nebel.core.probe import probe
 
-            self.__dict__["fingerprint"] = probe(self)  # which is kept like this by the property, too
+            self.__dict__.setdefault("fingerprint", probe(self))  # which is kept like this by the property, too
             object.__setattr__(self, "tried", True)
 
     def check_length(self, moves: int) -> None:
@@ -314,6 +314,12 @@ class Game(BaseGame):
         check_declarations(self)
         if not self.width:
             object.__setattr__(self, "width", max(self.actions, self.outcomes))
+
+    def rescored(self, state: np.dtype[np.void], rules: Rules) -> Game:
+        """Return a game that differs in its score and in fields that players do not see: policies for this game play that one, too."""
+        other = replace(self, state=state, rules=rules)
+        other.__dict__["fingerprint"] = self.fingerprint
+        return other
 
     def blank(self, count: int) -> Any:
         """An array of `count` states for compiled code, which trusts the rules: they are tried out before."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -87,4 +86,4 @@ def told(game: Game) -> Game:
     def tell(s: Record) -> float:
         return float((s.winner - NOBODY) + WINNERS * (s.how + WAYS * s.blue_first))
 
-    return replace(game, state=with_fields(game, blue_first=np.int64), rules=game.rules._replace(start=begin, play=go_on, score=tell))
+    return game.rescored(with_fields(game, blue_first=np.int64), game.rules._replace(start=begin, play=go_on, score=tell))
