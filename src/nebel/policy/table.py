@@ -126,7 +126,8 @@ class TablePolicy(MadePolicy):
         if self.recall != PERFECT and self.recall not in game.glances:
             raise BadFile(f"this policy goes by {self.recall} recall, which {game.string} does not have")
         most = max((int(table.move.max()) for table in self.shares if len(table.move)), default=-1)
-        if isinstance(game, Game) and most >= game.actions:
+        translated = self.recall in game.glances and game.glances[self.recall].mean is not None
+        if isinstance(game, Game) and most >= game.actions and not translated:
             raise BadFile(f"this policy has a move {most:,}, and {game.string} has {game.actions:,} moves")
         self.check_shares(game)
 
