@@ -139,7 +139,8 @@ def _kernels(game: Game, recall: str) -> Any:
                 else:
                     key = np.int64(look(stack[waiting], who))
                     row = shares_at(policy[who], key, legal, count, luck)
-                    unknown += row == NO_ROW
+                    if row == NO_ROW:
+                        unknown += 1
                     if row == OTHER_MOVES:
                         sight[0] = key
                         return STRANGE, ended, unknown
