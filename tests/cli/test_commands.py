@@ -125,7 +125,8 @@ def test_mistakes_get_one_line(words: list[str], said: str, capsys: pytest.Captu
     assert main(words) == 2
     out, err = capsys.readouterr()
     *progress, complaint = err.splitlines()
-    assert complaint.startswith("nebel: ") and said in complaint
+    assert complaint.startswith("nebel: ")
+    assert said in complaint
     assert not any(line.startswith("nebel: ") for line in progress)  # on a slow machine, what takes long is announced
     assert out == ""
 

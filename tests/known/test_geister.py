@@ -211,7 +211,8 @@ def test_purple_looks_no_further_than_told_and_keeps_to_the_clock() -> None:
     one = read("purple:50ms")
     one.join(state.game)
     assert one.choose(state, rng) in state.options()
-    for text, said in (("purple:0", "at least 1"), ("purple:99", "plies ahead"), ("rush:3", "does not look ahead"), ("rush:1s", "clock")):
+    refused = {"purple:0": "at least 1", "purple:99": "plies ahead", "rush:3": "does not look ahead", "rush:1s": "neither depth nor time"}
+    for text, said in refused.items():
         with pytest.raises(ValueError, match=said):
             read(text).join(state.game)
 

@@ -20,6 +20,7 @@ from nebel.core.game import BaseGame
 from nebel.core.plain import unfold_plain
 from nebel.core.tree import Tree, assemble
 from nebel.judge.best_response import Judge
+from nebel.policy.adopt import adopt
 from nebel.policy.table import Uniform, from_tree
 
 History = tuple[int, ...]
@@ -193,7 +194,7 @@ def test_a_strategy_is_carried_to_the_next_longer_game() -> None:
     raw = [rng.exponential(size=len(side.move)) for side in short.sides]
     strategies = [r / np.repeat(np.add.reduceat(r, side.row[:-1]), np.diff(side.row)) for r, side in zip(raw, short.sides, strict=True)]
     policy = replace(from_tree(short, (strategies[0], strategies[1])), missing="uniform")
-    carried = policy.on_tree(long)
+    carried = adopt(long.game, policy)[1].on_tree(long)
     assert carried.unknown == tuple(np.subtract(long.information_states(), short.information_states()))
     for player, (few, many) in enumerate(zip(short.sides, long.sides, strict=True)):
         for number, key in enumerate(few.keys):
