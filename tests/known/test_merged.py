@@ -167,7 +167,7 @@ def test_sure_wins_are_played_from_the_first_iteration_on() -> None:
 @pytest.mark.parametrize(
     ("job", "said"),
     [
-        (Job("dark_hex:4x4", "cfr+", "board", memory=0.05), "18,817,665,761 states after merging, 145 GB"),
+        (Job("dark_hex:4x4", "cfr+", "board", memory=0.05), "18,817,665,761 states after merging, 161 GB"),
         (Job("dark_hex:5x4", "cfr+", "board", memory=0.05), "outcome-sampling"),
         (Job("dark_hex:3x3", "cfr+", "board", memory=0.05, settings={"threads": 2}), "one thread"),
         (Job("dark_hex:4x3", "cfr+", "perfect", memory=0.05), "needs the whole tree"),
