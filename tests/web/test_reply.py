@@ -6,6 +6,7 @@ import asyncio
 import json
 import sqlite3
 import threading
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -39,6 +40,10 @@ class Still(Clock):
     async def until(self, moment: float) -> None:
         self.time = max(self.time, moment)
         await asyncio.sleep(0)
+
+    def hold(self, moment: float) -> None:
+        while self.time < moment:
+            time.sleep(0.001)
 
 
 class Bumping(Agent):
@@ -115,6 +120,27 @@ def test_replies_come_at_the_same_moment_whatever_the_agent_has_met(seconds: flo
     assert len(calm[1]) == 4
     if seconds is not None:
         assert calm[1] == pytest.approx([seconds + reply.MARGIN] * 4)
+
+
+def test_a_game_that_waits_for_a_thread_does_not_tell_when_a_thought_in_another_ended() -> None:
+    def shown_at(first: str) -> float:
+        async def play() -> float:
+            clock = Still()
+            pace, agents = Pace(clock), [Endless(1.0), Endless(1.0), Bumping(clock, first, 1.0, 1.0), Bumping(clock, "", 1.0, 1.0)]
+            games = [session("dark_hex:4x4", agent, Store(":memory:"), pace) for agent in agents]
+            for at in games:
+                at.begin()
+                at.move(ME, "b2", None)
+                await asyncio.sleep(0)
+            await until(lambda: not games[-1].thinks)
+            for at in games[:2]:
+                at.resign(ME)
+            return clock.now()
+
+        found: float = run(play)
+        return found
+
+    assert shown_at("") == shown_at("b2") == pytest.approx(100.0 + 2 * (1.0 + reply.MARGIN))
 
 
 def test_all_thoughts_of_a_turn_fit_into_the_time_of_one() -> None:

@@ -207,22 +207,19 @@ class Session:
         agent, clock = self._agent(), self._pace.clock
         assert agent is not None
         try:
-            given = self.agents, self.state.copy(), self._chances(self.row), clock
+            given = self.agents, self.state.copy(), self._chances(self.row)
             asked = clock.now()
             if agent in AT_ONCE:
                 await clock.until(asked + reply.AT_ONCE / 2)  # what the person is told of the own move is on its way before
-                found = reply.play_on(*given)
+                found, beat = reply.play_on(*given, clock)._replace(began=asked), reply.AT_ONCE
             else:
-                found = await self._pace.threads(agent).run(reply.play_on, *given)
+                found, beat = await self._pace.reply(agent, *given)
             if found.failure is not None:
                 self._log(agent, found.failure, found.state)
             row = await self._kept_at_last(found.state, agent)
             broken = f"{agent.name} could not go on: the game ends here." if found.failure is not None else ""
             messages = self._messages(found.state, row, broken)
-            if agent in AT_ONCE:
-                await clock.until(reply.next_beat(asked, reply.AT_ONCE, clock.now()))
-            else:
-                await clock.until(self._pace.moment(agent, found))
+            await clock.until(reply.next_beat(found.began, beat, clock.now()))
             self.broken = broken
             self._show(found.state, row, messages)
         finally:
