@@ -11,7 +11,9 @@ import json
 import random
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,26 +40,56 @@ class Answer(NamedTuple):
     collisions: int
 
 
-def play(url: str, game: str, agent: str, seed: int) -> list[Answer]:
+Move = Callable[[str | None], dict[str, Any]]
+"""Makes a move (None: waits for the first turn) and returns the next position in which the person is to move or the game is over."""
+
+
+@contextmanager
+def by_socket(url: str, id: str, key: str) -> Iterator[Move]:
+    with connect(f"{url.replace('http', 'ws', 1)}api/play/{id}/live?key={key}") as socket:
+
+        def move(name: str | None) -> dict[str, Any]:
+            if name is not None:
+                socket.send(json.dumps({"do": "move", "move": name}))
+            while True:
+                now: dict[str, Any] = json.loads(socket.recv(timeout=120))
+                if now["type"] == "position" and (now["yours"] or now["over"]):
+                    return now
+
+        yield move
+
+
+@contextmanager
+def by_http(url: str, id: str, key: str) -> Iterator[Move]:
+    """By requests, one after the other without a pause."""
+    game = f"{url}api/play/{id}"
+    with httpx.Client(params={"key": key}, timeout=120) as client:
+
+        def move(name: str | None) -> dict[str, Any]:
+            now: dict[str, Any] = (client.get(game) if name is None else client.post(f"{game}/move", json={"move": name})).json()
+            while not (now["yours"] or now["over"]):
+                now = client.get(game).json()
+            return now
+
+        yield move
+
+
+WAYS = {"socket": by_socket, "http": by_http}
+
+
+def play(url: str, game: str, agent: str, seed: int, by: str = "socket") -> list[Answer]:
     """One game at random; the times of all answers."""
     luck, times = random.Random(seed), list[float]()
     players = ["person", agent] if seed % 2 else [agent, "person"]
     begun: dict[str, Any] = httpx.post(f"{url}api/play", json={"game": game, "players": players, "seed": seed}, timeout=120).json()
     key = begun["seats"][0]["key"]
-    with connect(f"{url.replace('http', 'ws', 1)}api/play/{begun['id']}/live?key={key}") as socket:
-        sent = None
-        while True:
-            text, heard = socket.recv(timeout=120), time.perf_counter()
-            now = json.loads(text)
-            if now["type"] != "position" or not (now["yours"] or now["over"]):
-                continue
-            if sent is not None:
-                times.append(heard - sent)
-            if now["over"]:
-                break
+    with WAYS[by](url, begun["id"], key) as move:
+        now = move(None)
+        while not now["over"]:
             time.sleep(luck.uniform(0.0, 0.02))
             sent = time.perf_counter()
-            socket.send(json.dumps({"do": "move", "move": luck.choice(now["legal"])}))
+            now = move(luck.choice(now["legal"]))
+            times.append(time.perf_counter() - sent)
     record = httpx.get(f"{url}api/play/{begun['id']}/record", params={"key": key}).text
     return answers(record, begun["seats"][0]["seat"], times)
 
@@ -102,13 +134,14 @@ def main() -> None:
     parser.add_argument("--agent", default="oos:300ms", help="(default: oos:300ms)")
     parser.add_argument("--games", type=int, default=200, help="(default: 200)")
     parser.add_argument("--at-once", type=int, default=1, help="games played at the same time (default: 1)")
+    parser.add_argument("--by", choices=WAYS, default="socket", help="how the person hears of the answers (default: socket)")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         server = Serving(Path(folder))
         try:
-            play(server.url, args.game, args.agent, 0)  # compiles what the agent needs
+            play(server.url, args.game, args.agent, 0, args.by)  # compiles what the agent needs
             with ThreadPoolExecutor(args.at_once) as players:
-                games = players.map(lambda seed: play(server.url, args.game, args.agent, seed), range(1, args.games + 1))
+                games = players.map(lambda seed: play(server.url, args.game, args.agent, seed, args.by), range(1, args.games + 1))
                 found = [answer for game in games for answer in game]
         finally:
             server.stop()

@@ -30,6 +30,8 @@ SHORTEST, STEP, SPARE, REMEMBERED = 0.1, math.sqrt(2), 2.5, 32
 """The shortest learned beat, the ratio of one to the next, how many first thoughts fit into one, and of how many the longest counts."""
 MOST_NAMES = 1000
 """Agents and games whose beats are remembered."""
+AWAKE = 0.0015
+"""Seconds before a moment that the event loop spends awake."""
 LONG = 2.0
 """Seconds from which on a thought is a long one."""
 
@@ -44,7 +46,10 @@ class Clock:
         return time.monotonic()
 
     async def until(self, moment: float) -> None:
-        await asyncio.sleep(max(0.0, moment - self.now()))
+        """Wait until then, to a few microseconds: a loop that sleeps wakes up whole milliseconds after it fell asleep, and so tells when."""
+        await asyncio.sleep(max(0.0, moment - AWAKE - self.now()))
+        while self.now() < moment:
+            await asyncio.sleep(0)
 
     def hold(self, moment: float) -> None:
         """Keep this thread until then."""
