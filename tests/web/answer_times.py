@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import httpx
 import numpy as np
-from scipy.stats import ks_2samp, mannwhitneyu
+from scipy.stats import ks_2samp, mannwhitneyu, rankdata
 from websockets.sync.client import connect
 
 import nebel
@@ -34,9 +34,10 @@ else:
 
 
 class Answer(NamedTuple):
-    """How long it took, and how many stones the agent met that it did not know of."""
+    """How long it took, what the person knew then in figures, and how many stones the agent met that it did not know of."""
 
     seconds: float
+    known: tuple[int, int]
     collisions: int
 
 
@@ -79,7 +80,7 @@ WAYS = {"socket": by_socket, "http": by_http}
 
 def play(url: str, game: str, agent: str, seed: int, by: str = "socket") -> list[Answer]:
     """One game at random; the times of all answers."""
-    luck, times = random.Random(seed), list[float]()
+    luck, times = random.Random(seed), list[tuple[float, tuple[int, int]]]()
     players = ["person", agent] if seed % 2 else [agent, "person"]
     begun: dict[str, Any] = httpx.post(f"{url}api/play", json={"game": game, "players": players, "seed": seed}, timeout=120).json()
     key = begun["seats"][0]["key"]
@@ -89,28 +90,32 @@ def play(url: str, game: str, agent: str, seed: int, by: str = "socket") -> list
             time.sleep(luck.uniform(0.0, 0.02))
             sent = time.perf_counter()
             now = move(luck.choice(now["legal"]))
-            times.append(time.perf_counter() - sent)
+            times.append((time.perf_counter() - sent, (len(now["events"]), len(now["legal"]))))
     record = httpx.get(f"{url}api/play/{begun['id']}/record", params={"key": key}).text
     return answers(record, begun["seats"][0]["seat"], times)
 
 
-def answers(record: str, person: int, times: list[float]) -> list[Answer]:
+def answers(record: str, person: int, times: list[tuple[float, tuple[int, int]]]) -> list[Answer]:
     """The times of those moves after which the agent was to move, with what happened then."""
     turns = [step.turn for step in nebel.read_record(record).steps]
     found, taken = list[Answer](), iter(times)
     for i, turn in enumerate(turns):
         if turn != person:
             continue
-        seconds = next(taken)
+        seconds, known = next(taken)
         replies = next((j for j in range(i + 1, len(turns)) if turns[j] == person), len(turns)) - i - 1
         if replies:
-            found.append(Answer(seconds, replies - 1))
+            found.append(Answer(seconds, known, replies - 1))
     assert next(taken, None) is None
     return found
 
 
 def compared(found: list[Answer]) -> dict[str, Any]:
-    """Figures of both kinds of answers, in milliseconds, and the p values of two tests that they come from one distribution."""
+    """Figures of both kinds of answers, in milliseconds, and p values of tests that they come from one distribution.
+
+    Collisions are more frequent late in a game, when positions take another time to write and to read. The person knows how late it is,
+    so the third test compares only answers after which the person knew the same.
+    """
     after = np.array([1000 * answer.seconds for answer in found if answer.collisions])
     without = np.array([1000 * answer.seconds for answer in found if not answer.collisions])
     figures = {
@@ -125,7 +130,20 @@ def compared(found: list[Answer]) -> dict[str, Any]:
     }
     rounded = {name: {key: round(float(value), 2) for key, value in row.items()} for name, row in figures.items()}
     tests = {"Mann-Whitney": float(mannwhitneyu(after, without).pvalue), "Kolmogorov-Smirnov": float(ks_2samp(after, without).pvalue)}
+    tests["ranks where the person knows the same"] = among_alike(found)
     return {**rounded, "p": {name: float(f"{p:.3g}") for name, p in tests.items()}}
+
+
+def among_alike(found: list[Answer], draws: int = 20_000) -> float:
+    """Return the p value of a permutation test on the sum of the ranks of answers after a collision, each among those that are alike."""
+    rng, seen, total = np.random.default_rng(1), 0.0, np.zeros(draws)
+    for known in {answer.known for answer in found}:
+        alike = [answer for answer in found if answer.known == known]
+        ranks = rankdata([answer.seconds for answer in alike]) / (len(alike) + 1) - 0.5
+        met = np.array([answer.collisions > 0 for answer in alike])
+        seen += ranks[met].sum()
+        total += rng.permuted(np.tile(ranks, (draws, 1)), axis=1)[:, : met.sum()].sum(axis=1)
+    return float((1 + (np.abs(total) >= abs(seen)).sum()) / (1 + draws))
 
 
 def main() -> None:
