@@ -155,6 +155,25 @@ def test_all_thoughts_of_a_turn_fit_into_the_time_of_one() -> None:
     assert clock.now() - made.began < 1.0
 
 
+def test_a_reply_in_which_much_is_compiled_comes_soon() -> None:
+    async def play() -> list[float]:
+        clock, heard = Still(), list[float]()
+        agent = Bumping(clock, "", None, 20.0)
+        at = session("dark_hex:4x4", agent, Store(":memory:"), Pace(clock))
+        at.begin()
+        for move in ("b2", "c3"):
+            before = clock.now()
+            at.move(ME, move, None)
+            await until(lambda: not at.thinks)
+            heard.append(clock.now() - before)
+            agent.full = 0.1
+        return heard
+
+    first, second = run(play)
+    assert 20.0 < first < 40.1
+    assert second < 0.4
+
+
 def test_a_late_reply_comes_a_whole_number_of_beats_later() -> None:
     assert reply.next_beat(5.0, 0.5, 5.1) == 5.5
     assert reply.next_beat(5.0, 0.5, 6.2) == 6.5

@@ -107,7 +107,7 @@ class Pace:
         self.short, self.long = Workers(4, "think", each=3), Workers(4, "ponder", each=2)
         self._learning = threading.Lock()
         self._learned: dict[tuple[str, str], deque[float]] = {}
-        """By agent and game: how long its last first thoughts took. The very first does not count: much is compiled then."""
+        """By agent and game: how long its last first thoughts took. The very first does not count: much is compiled in it."""
 
     def threads(self, agent: Agent) -> Workers:
         """Long thoughts have threads of their own, so that short ones need not wait for them."""
@@ -139,7 +139,7 @@ class Pace:
             self._learned[name] = deque(maxlen=REMEMBERED) if known is None else known
             if len(self._learned) > MOST_NAMES:
                 del self._learned[next(iter(self._learned))]
-        return rounded(SPARE * longest)
+        return rounded((STEP if known is None else SPARE) * longest)  # the very first is long, and those after it in a turn are not
 
 
 def next_beat(began: float, beat: float, now: float) -> float:
