@@ -153,9 +153,10 @@ def main() -> None:
     parser.add_argument("--games", type=int, default=200, help="(default: 200)")
     parser.add_argument("--at-once", type=int, default=1, help="games played at the same time (default: 1)")
     parser.add_argument("--by", choices=WAYS, default="socket", help="how the person hears of the answers (default: socket)")
+    parser.add_argument("--policies", metavar="FOLDER", help="a folder whose files can be agents (default: none)")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        server = Serving(Path(folder))
+        server = Serving(Path(folder), *(["--policies", args.policies] if args.policies else []))
         try:
             play(server.url, args.game, args.agent, 0, args.by)  # compiles what the agent needs
             with ThreadPoolExecutor(args.at_once) as players:

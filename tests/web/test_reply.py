@@ -20,7 +20,7 @@ from nebel.match.agents import Agent, Generator, PolicyAgent
 from nebel.policy.table import Uniform
 from nebel.web import reply
 from nebel.web.reply import Clock, Pace
-from nebel.web.session import AT_ONCE, Access, Session
+from nebel.web.session import AT_ONCE, Access, Session, warm
 from nebel.web.store import PERSON, NotKept, Row, Store
 from nebel.web.visitor import VISITOR
 
@@ -367,6 +367,18 @@ def test_long_thoughts_of_one_leave_threads_to_others() -> None:
             at.resign(ME)
 
     run(play)
+
+
+def test_agents_whose_moves_take_long_have_threads() -> None:
+    class Large(PolicyAgent):
+        def choose(self, state: State, rng: Generator) -> int:
+            time.sleep(0.005)
+            return super().choose(state, rng)
+
+    quick, large = PolicyAgent("random", Uniform()), Large("large", Uniform())
+    for agent in (quick, large):
+        warm(agent, nebel.game("kuhn"), 1)
+    assert [agent in AT_ONCE for agent in (quick, large)] == [True, False]
 
 
 def test_who_cannot_go_on_ends_the_game() -> None:

@@ -7,6 +7,7 @@ import dataclasses
 import hmac
 import json
 import logging
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -33,19 +34,30 @@ RETRY = 10.0
 
 AT_ONCE: WeakSet[Agent] = WeakSet()
 """Agents whose moves are not worth a thread: see `warm`."""
+QUICK, TRIES = 0.001, 3
+"""Seconds that such a move may take, at best, and how often that is tried."""
 
 
 def warm(agent: Agent, game: BaseGame, seat: int) -> None:
-    """Let an agent that does not think move once, wherever in the game, so that whatever it needs is there before somebody waits for it."""
+    """Let an agent that does not think move, wherever in the game, so that whatever it needs is there before somebody waits for it, and
+    see whether that is quick: a large network is not."""
     if agent in AT_ONCE or agent.thinks or agent.depth or not isinstance(agent, (PolicyAgent, BotAgent)):
         return
-    state, rng = game.start().deal(1), generator(1)
+    state, rng, spent = game.start().deal(1), generator(1), [0.0]
     while not state.over and state.turn != seat:
         state.push(state.options()[0]).deal(1)
     with suppress(Problem):  # a policy need not know this position
         if not state.over:
             agent.choose(state, rng)
-    AT_ONCE.add(agent)
+            spent = [_timed(lambda: agent.choose(state, rng)) for _ in range(TRIES)]
+    if min(spent) < QUICK:
+        AT_ONCE.add(agent)
+
+
+def _timed(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
 
 
 class Access(NamedTuple):
