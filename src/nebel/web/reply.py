@@ -46,7 +46,7 @@ class Clock:
         return time.monotonic()
 
     async def until(self, moment: float) -> None:
-        """Wait until then, to a few microseconds: a loop that sleeps wakes up whole milliseconds after it fell asleep, and so tells when."""
+        """Wait until then, to microseconds: a loop that sleeps wakes up whole milliseconds later, and so tells when it fell asleep."""
         await asyncio.sleep(max(0.0, moment - AWAKE - self.now()))
         while self.now() < moment:
             await asyncio.sleep(0)

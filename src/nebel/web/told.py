@@ -172,7 +172,7 @@ def reveal(state: State, at: int) -> dict[str, Any]:
 
 
 def _after(state: State, moves: int) -> State:
-    """Return the game as it was after this number of moves. The rules are not asked again: the time that takes would tell of hidden moves."""
+    """Return the game as it was after this number of moves. To play it again would take a time that tells of hidden moves."""
     then = state.copy()
     while len(then.steps) > moves:
         then.undo()

@@ -107,7 +107,7 @@ export function makeBoard({ play, refuse = () => {} }) {
     const target = at(event);
     drag = pressed = null;
     pointed = true;
-    if (!target || !frame.contains(target)) return;
+    if (!target || !frame.contains(target) || event.button !== 0 || !event.isPrimary) return;
     pressed = target;
     const { cell } = target.dataset;
     if (!cell || !goals(cell).length || legal.includes(cell) || (from !== null && goals(from).includes(cell))) return;
