@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from nebel.core.game import CHANCE
+from nebel.core.interrupt import Interrupted
 from nebel.core.state import State
 from nebel.match.agents import Agent, Generator
 from nebel.web.workers import Workers
@@ -80,6 +81,8 @@ def play_on(agents: Sequence[Agent | None], state: State, chances: Chances, cloc
             thoughts += choice
             state.push(move)
             deal(state, chances)
+    except Interrupted:
+        raise
     except Exception as error:
         return Reply(state, began, first, error)
     return Reply(state, began, first)

@@ -108,7 +108,8 @@ class Workers:
     async def run(self, function: Callable[..., T], *args: Any, then: Callable[[T], None] | None = None) -> T:
         """Return what `function` returns, or raise what it raises, computed in one of the threads; cancelling the wait stops it.
 
-        then  called in the same thread with the result, which has been handed on by then, before the thread takes another job
+        then  called in the same thread with the result, after that has been handed on and before the thread takes another job; not if
+              the wait was cancelled
         """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
@@ -139,7 +140,7 @@ class Workers:
             ended.set()
             if not loop.is_closed():
                 loop.call_soon_threadsafe(settle, *outcome)
-            if then is not None and outcome[1] is None:
+            if then is not None and outcome[1] is None and not job.stop.is_set():
                 then(outcome[0])  # type: ignore[arg-type]
 
         job = _Job(VISITOR.get(), compute)
