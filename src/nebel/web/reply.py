@@ -25,7 +25,7 @@ MARGIN = 0.05
 """Seconds between the end of a thought by the clock and the beat."""
 FIRST = 5 / 8
 """Of the time that an agent has: its first thought. The later ones take half of what is left, each."""
-AT_ONCE = 0.01
+BEAT_AT_ONCE = 0.01
 """The beat of agents that need not think."""
 SHORTEST, STEP, SPARE, REMEMBERED = 0.1, math.sqrt(2), 2.5, 32
 """The shortest learned beat, the ratio of one to the next, how many first thoughts fit into one, and of how many the longest counts."""

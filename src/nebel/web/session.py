@@ -222,8 +222,8 @@ class Session:
             given = self.agents, self.state.copy(), self._chances(self.row)
             asked = clock.now()
             if agent in AT_ONCE:
-                await clock.until(asked + reply.AT_ONCE / 2)  # what the person is told of the own move is on its way before
-                found, beat = reply.play_on(*given, clock)._replace(began=asked), reply.AT_ONCE
+                await clock.until(asked + reply.BEAT_AT_ONCE / 2)  # what the person is told of the own move is on its way before
+                found, beat = reply.play_on(*given, clock)._replace(began=asked), reply.BEAT_AT_ONCE
             else:
                 found, beat = await self._pace.reply(agent, *given)
             if found.failure is not None:
