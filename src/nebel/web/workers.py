@@ -141,7 +141,7 @@ class Workers:
             if not loop.is_closed():
                 loop.call_soon_threadsafe(settle, *outcome)
             if then is not None and outcome[1] is None and not job.stop.is_set():
-                then(outcome[0])  # type: ignore[arg-type]
+                then(outcome[0])
 
         job = _Job(VISITOR.get(), compute)
         self._add(job)
