@@ -22,7 +22,7 @@ from nebel.match.bots import BotAgent
 from nebel.web import reply, told
 from nebel.web.outbox import refused
 from nebel.web.refusal import Refusal
-from nebel.web.reply import Pace
+from nebel.web.reply import Pace, Reply
 from nebel.web.store import PERSON, NotKept, Row, Store
 
 LOG = logging.getLogger("nebel.web")
@@ -228,7 +228,7 @@ class Session:
                 found, beat = await self._pace.reply(agent, *given)
             if found.failure is not None:
                 self._log(agent, found.failure, found.state)
-            row = await self._kept_at_last(found.state, agent)
+            row = await self._kept_at_last(found, beat, agent)
             broken = f"{agent.name} could not go on: the game ends here." if found.failure is not None else ""
             messages = self._messages(found.state, row, broken)
             await clock.until(reply.next_beat(found.began, beat, clock.now()))
@@ -238,14 +238,15 @@ class Session:
             if self._reply is asyncio.current_task():
                 self._reply = None
 
-    async def _kept_at_last(self, state: State, agent: Agent) -> Row:
+    async def _kept_at_last(self, found: Reply, beat: float, agent: Agent) -> Row:
         """The row of a game in the store. While it cannot be kept it is tried again and again, and whoever listens is told once why."""
         said = False
         while True:
             try:
-                return self._kept(state, self.row)
+                return self._kept(found.state, self.row)
             except NotKept as refusal:
                 why = f"{agent.name} cannot move yet: {refusal}. The game goes on as soon as that is possible"
+            await self._pace.clock.until(reply.next_beat(found.began, beat, self._pace.clock.now()))
             self._tell_all({})
             for listener, (_, _, aside) in [] if said else list(self._listeners.items()):
                 self._send(listener, aside, refused(why, None))
