@@ -172,6 +172,18 @@ def test_ghosts_are_placed_by_dragging(page: Any) -> None:
     assert page.locator(".toast.error").count() == 0
 
 
+def test_the_right_button_drags_nothing(page: Any) -> None:
+    begin(page, "geister", "rush", setup="random")
+    sent = messages_of(page)
+    page.locator('[data-cell="b2"]').hover()
+    page.mouse.down(button="right")
+    page.locator('[data-cell="b3"]').hover()
+    page.mouse.up(button="right")
+    page.locator('[data-cell="c2"]').drag_to(page.locator('[data-cell="c3"]'))
+    page.locator(".table.yours .events li", has_text="c2").wait_for()
+    assert [one["move"] for one in sent()] == ["c2-c3"]
+
+
 def test_ghosts_are_dragged_by_touch(browser: Any, server: Serving) -> None:
     context = browser.new_context(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True, base_url=server.url)
     page = context.new_page()

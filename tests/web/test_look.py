@@ -348,7 +348,7 @@ def test_in_the_browser(page: Any, folder: Path) -> None:
     assert page.locator(".secrets li").count() == 5
     page.locator(".bars button", has_text="call").click()
     page.get_by_role("button", name="call Kh (call)").click()
-    page.get_by_text("Own reach").wait_for()
+    page.locator(".events li").nth(1).wait_for()
     assert page.locator(".events li").count() == 2
     page.reload()
     page.get_by_text("Own reach").wait_for()

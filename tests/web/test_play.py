@@ -165,7 +165,7 @@ def test_resign_ends_and_reveals(local: Local) -> None:
     begun = local.begin("geister", "person", "person")
     id, keys = begun["id"], [seat["key"] for seat in begun["seats"]]
     mine = local.post(f"/api/play/{id}/resign", {}, key=keys[0]).json()
-    assert mine["result"] == {"by": "resigned", "score": None, "text": "You resigned."}
+    assert mine["result"] == {"by": "resigned", "score": None, "text": "You resigned.", "who": 0}
     assert local.get(f"/api/play/{id}", key=keys[1]).json()["result"]["text"] == "The other player resigned: you win."
     assert local.post(f"/api/play/{id}/move", {"move": "b2-b3"}, key=keys[0]).json()["error"] == "the game is over"
     assert '[Resigned "0"]' in local.get(f"/api/play/{id}/record", key=keys[1]).text

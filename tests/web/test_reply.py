@@ -1,11 +1,11 @@
-"""Replies of agents: the moment at which they are shown tells nothing of what happened in them; and a game is what the store has of it."""
+"""Replies of agents: the moment at which they are shown tells nothing of what happened in them."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import sqlite3
 import threading
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -19,8 +19,8 @@ from nebel.match.agents import Agent, Generator, PolicyAgent
 from nebel.policy.table import Uniform
 from nebel.web import reply
 from nebel.web.reply import Clock, Pace
-from nebel.web.session import AT_ONCE, Access, Session
-from nebel.web.store import PERSON, NotKept, Row, Store
+from nebel.web.session import AT_ONCE, Access, Session, warm
+from nebel.web.store import PERSON, Row, Store
 from nebel.web.visitor import VISITOR
 
 ME = Access(0, True)
@@ -39,6 +39,10 @@ class Still(Clock):
     async def until(self, moment: float) -> None:
         self.time = max(self.time, moment)
         await asyncio.sleep(0)
+
+    def hold(self, moment: float) -> None:
+        while self.time < moment:
+            time.sleep(0.001)
 
 
 class Bumping(Agent):
@@ -117,6 +121,27 @@ def test_replies_come_at_the_same_moment_whatever_the_agent_has_met(seconds: flo
         assert calm[1] == pytest.approx([seconds + reply.MARGIN] * 4)
 
 
+def test_a_game_that_waits_for_a_thread_does_not_tell_when_a_thought_in_another_ended() -> None:
+    def shown_at(first: str) -> float:
+        async def play() -> float:
+            clock = Still()
+            pace, agents = Pace(clock), [Endless(1.0), Endless(1.0), Bumping(clock, first, 1.0, 1.0), Bumping(clock, "", 1.0, 1.0)]
+            games = [session("dark_hex:4x4", agent, Store(":memory:"), pace) for agent in agents]
+            for at in games:
+                at.begin()
+                at.move(ME, "b2", None)
+                await asyncio.sleep(0)
+            await until(lambda: not games[-1].thinks)
+            for at in games[:2]:
+                at.resign(ME)
+            return clock.now()
+
+        found: float = run(play)
+        return found
+
+    assert shown_at("") == shown_at("b2") == pytest.approx(100.0 + 2 * (1.0 + reply.MARGIN))
+
+
 def test_all_thoughts_of_a_turn_fit_into_the_time_of_one() -> None:
     clock = Still()
     agent = Bumping(clock, "a1 b1 c1 d1 a2 b2 c2 d2", 1.0, 1.0)
@@ -127,6 +152,25 @@ def test_all_thoughts_of_a_turn_fit_into_the_time_of_one() -> None:
     made = reply.play_on((None, agent), state, lambda state, stream: nebel.core.rng.generator(1), clock)
     assert agent.tried == 6
     assert clock.now() - made.began < 1.0
+
+
+def test_a_reply_in_which_much_is_compiled_comes_soon() -> None:
+    async def play() -> list[float]:
+        clock, heard = Still(), list[float]()
+        agent = Bumping(clock, "", None, 20.0)
+        at = session("dark_hex:4x4", agent, Store(":memory:"), Pace(clock))
+        at.begin()
+        for move in ("b2", "c3"):
+            before = clock.now()
+            at.move(ME, move, None)
+            await until(lambda: not at.thinks)
+            heard.append(clock.now() - before)
+            agent.full = 0.1
+        return heard
+
+    first, second = run(play)
+    assert 20.0 < first < 40.1
+    assert second < 0.4
 
 
 def test_a_late_reply_comes_a_whole_number_of_beats_later() -> None:
@@ -154,96 +198,6 @@ def test_nothing_of_a_reply_is_seen_before_its_beat() -> None:
         assert json.loads(before)["events"][-1] == {"kind": "did", "text": "pass"}
         gate.set()
         await at.replied()
-        assert at.state.steps[-1].turn == 1
-
-    run(play)
-
-
-class Full(Store):
-    """A store whose disk is full for as long as `full`."""
-
-    def __init__(self) -> None:
-        super().__init__(":memory:")
-        self.full = False
-        self.real = self._db
-        self._db = self  # type: ignore[assignment]
-
-    def execute(self, statement: str, values: tuple[Any, ...] = ()) -> Any:
-        if self.full and not statement.startswith("select"):
-            raise sqlite3.OperationalError("database or disk is full")
-        return self.real.execute(statement, values)
-
-
-def test_a_move_that_cannot_be_kept_is_not_made() -> None:
-    async def play() -> None:
-        store = Full()
-        at = session("kuhn", None, store, Pace())
-        at.begin()
-        heard: list[str] = []
-        at.listen(heard.append, Access(1, True))
-        before = [at.tell(Access(seat, True)) for seat in (0, 1)], list(at.row.moves), len(heard)
-        store.full = True
-        for act in (lambda: at.move(ME, "bet", None), lambda: at.resign(ME)):
-            with pytest.raises(NotKept, match="database or disk is full") as refused:
-                act()
-            assert refused.value.status == 507
-            assert "\n" not in str(refused.value)
-            assert ([at.tell(Access(seat, True)) for seat in (0, 1)], at.row.moves, len(heard)) == before
-        store.full = False
-        at.move(ME, "bet", None)
-        kept = store.find("id")
-        assert kept is not None
-        assert kept.moves == at.row.moves == [*before[1], 1]
-        assert len(heard) == 2
-
-    run(play)
-
-
-def test_an_undo_that_cannot_be_kept_is_not_made_and_a_game_not_begun() -> None:
-    async def play() -> None:
-        store = Full()
-        agent = PolicyAgent("random", Uniform())
-        AT_ONCE.add(agent)
-        at = session("kuhn", agent, store, Pace())
-        at.row.practice = True
-        at.begin()
-        at.move(ME, "pass", None)
-        await at.replied()
-        before, store.full = (at.tell(ME), at.row.moves, at.row.takebacks), True
-        with pytest.raises(NotKept):
-            at.undo(ME)
-        assert (at.tell(ME), at.row.moves, at.row.takebacks) == before
-        other = session("kuhn", None, store, Pace())
-        with pytest.raises(NotKept):
-            other.begin()
-
-    run(play)
-
-
-def test_a_reply_that_cannot_be_kept_waits_until_it_can() -> None:
-    async def play() -> None:
-        store = Full()
-        agent = PolicyAgent("random", Uniform())
-        AT_ONCE.add(agent)
-        at = session("kuhn", agent, store, Pace())
-        at.begin()
-        heard: list[dict[str, Any]] = []
-        at.listen(lambda text: heard.append(json.loads(text)), ME)
-        at.move(ME, "pass", None)
-        store.full = True
-        await until(lambda: heard[-1]["type"] == "refused")
-        assert "random cannot move yet" in heard[-1]["error"]
-        assert heard[-2]["events"][-1]["text"] == "pass"
-        assert at.thinks
-        assert store.find("id").moves == at.row.moves  # type: ignore[union-attr]
-        at.go_on()
-        await asyncio.sleep(0.01)
-        assert [one["type"] for one in heard].count("refused") == 1
-        store.full = False
-        at.go_on()  # as any request does
-        await until(lambda: not at.thinks)
-        assert heard[-1]["type"] == "position"
-        assert store.find("id").moves == at.row.moves  # type: ignore[union-attr]
         assert at.state.steps[-1].turn == 1
 
     run(play)
@@ -322,6 +276,18 @@ def test_long_thoughts_of_one_leave_threads_to_others() -> None:
             at.resign(ME)
 
     run(play)
+
+
+def test_agents_whose_moves_take_long_have_threads() -> None:
+    class Large(PolicyAgent):
+        def choose(self, state: State, rng: Generator) -> int:
+            time.sleep(0.005)
+            return super().choose(state, rng)
+
+    quick, large = PolicyAgent("random", Uniform()), Large("large", Uniform())
+    for agent in (quick, large):
+        warm(agent, nebel.game("kuhn"), 1)
+    assert [agent in AT_ONCE for agent in (quick, large)] == [True, False]
 
 
 def test_who_cannot_go_on_ends_the_game() -> None:

@@ -161,8 +161,34 @@ def test_illegal_moves_are_explained(page: Any) -> None:
     page.get_by_label("Type a move").fill("b2")
     page.keyboard.press("Enter")
     page.locator(".toast.error").get_by_text("b2 is taken").wait_for()
-    for strange in ("zz", "d9"):
+    for strange in ("zz", "d9", "b2-b3"):
         page.get_by_label("Type a move").fill(strange)
         page.keyboard.press("Enter")
         page.locator(".toast.error").get_by_text(f"There is no cell {strange}.").wait_for()
     assert page.locator(".events li").count() == 1
+
+
+def test_illegal_moves_are_explained_in_the_words_of_the_game(page: Any) -> None:
+    said = {
+        "goofspiel": {"zz": "You do not hold a card zz."},
+        "liars_dice": {"2-9": "2-9 is not a legal bid", "zz": "zz is not a legal bid"},
+        "geister(setup=random)": {
+            "b2-b4": "b2 cannot go to b4",
+            "b2-b9": "There is no cell b9.",
+            "b2-out": "No ghost of yours leaves from b2",
+            "a1": "No ghost of yours on a1 can move.",
+        },
+    }
+    for game, moves in said.items():
+        seat(page, game)
+        for move, why in moves.items():
+            page.get_by_label("Type a move").fill(move)
+            page.keyboard.press("Enter")
+            page.locator(".toast.error").get_by_text(why).wait_for()
+
+
+def seat(page: Any, game: str) -> None:
+    """The first seat at a game, with a person elsewhere in the other."""
+    begun = page.request.post("/api/play", data={"game": game, "players": ["person", "person"]}).json()
+    page.goto(f"/#/play/{begun['id']}/{begun['seats'][0]['key']}")
+    page.locator(".table.yours .moves").wait_for()

@@ -89,6 +89,27 @@ def test_work_that_nobody_waits_for_is_dropped_or_stopped() -> None:
     run(play)
 
 
+def test_a_thread_is_kept_after_its_work_only_if_somebody_waited() -> None:
+    async def play() -> list[str]:
+        pool, begun, gate, said = Workers(1, "test"), threading.Event(), threading.Event(), list[str]()
+
+        def work() -> str:
+            begun.set()
+            gate.wait()
+            return "kept"
+
+        job = asyncio.create_task(pool.run(work, then=said.append))
+        await until(begun.is_set)
+        job.cancel()
+        await asyncio.wait({job})
+        gate.set()
+        assert await pool.run(lambda: "result", then=lambda result: said.append(f"after the {result}")) == "result"
+        await pool.run(said.append, "next")
+        return said
+
+    assert run(play) == ["after the result", "next"]
+
+
 def test_a_thread_that_does_not_stop_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "GRACE", 0.0)
 

@@ -54,9 +54,7 @@ async def _finished(house: House, id: str, key: str) -> tuple[Session, Access]:
 async def moves(id: str, key: Key, house: Here) -> dict[str, Any]:
     session, access = await _finished(house, id, key)
     state = session.state
-    made = [
-        {"at": at, "move": state.game.name_of_move(step.option)} for at, step in enumerate(state.steps) if step.turn == access.seat
-    ]
+    made = [{"at": at, "move": state.game.name_of_move(step.option)} for at, step in enumerate(state.steps) if step.turn == access.seat]
     result = told.result(state, access.seat, session.ending)
     return {"game": session.game.string, "seat": access.seat, "players": session.row.players, "result": result, "moves": made}
 

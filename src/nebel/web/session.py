@@ -7,6 +7,7 @@ import dataclasses
 import hmac
 import json
 import logging
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -21,7 +22,7 @@ from nebel.match.bots import BotAgent
 from nebel.web import reply, told
 from nebel.web.outbox import refused
 from nebel.web.refusal import Refusal
-from nebel.web.reply import Pace
+from nebel.web.reply import Pace, Reply
 from nebel.web.store import PERSON, NotKept, Row, Store
 
 LOG = logging.getLogger("nebel.web")
@@ -33,19 +34,30 @@ RETRY = 10.0
 
 AT_ONCE: WeakSet[Agent] = WeakSet()
 """Agents whose moves are not worth a thread: see `warm`."""
+QUICK, TRIES = 0.001, 3
+"""Seconds that such a move may take, at best, and how often that is tried."""
 
 
 def warm(agent: Agent, game: BaseGame, seat: int) -> None:
-    """Let an agent that does not think move once, wherever in the game, so that whatever it needs is there before somebody waits for it."""
+    """Let an agent that does not think move, wherever in the game, so that whatever it needs is there before somebody waits for it, and
+    see whether that is quick: a large network is not."""
     if agent in AT_ONCE or agent.thinks or agent.depth or not isinstance(agent, (PolicyAgent, BotAgent)):
         return
-    state, rng = game.start().deal(1), generator(1)
+    state, rng, spent = game.start().deal(1), generator(1), [0.0]
     while not state.over and state.turn != seat:
         state.push(state.options()[0]).deal(1)
     with suppress(Problem):  # a policy need not know this position
         if not state.over:
             agent.choose(state, rng)
-    AT_ONCE.add(agent)
+            spent = [_timed(lambda: agent.choose(state, rng)) for _ in range(TRIES)]
+    if min(spent) < QUICK:
+        AT_ONCE.add(agent)
+
+
+def _timed(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
 
 
 class Access(NamedTuple):
@@ -207,36 +219,34 @@ class Session:
         agent, clock = self._agent(), self._pace.clock
         assert agent is not None
         try:
-            given = self.agents, self.state.copy(), self._chances(self.row), clock
+            given = self.agents, self.state.copy(), self._chances(self.row)
             asked = clock.now()
             if agent in AT_ONCE:
-                await clock.until(asked + reply.AT_ONCE / 2)  # what the person is told of the own move is on its way before
-                found = reply.play_on(*given)
+                await clock.until(asked + reply.BEAT_AT_ONCE / 2)  # what the person is told of the own move is on its way before
+                found, beat = reply.play_on(*given, clock)._replace(began=asked), reply.BEAT_AT_ONCE
             else:
-                found = await self._pace.threads(agent).run(reply.play_on, *given)
+                found, beat = await self._pace.reply(agent, *given)
             if found.failure is not None:
                 self._log(agent, found.failure, found.state)
-            row = await self._kept_at_last(found.state, agent)
+            row = await self._kept_at_last(found, beat, agent)
             broken = f"{agent.name} could not go on: the game ends here." if found.failure is not None else ""
             messages = self._messages(found.state, row, broken)
-            if agent in AT_ONCE:
-                await clock.until(reply.next_beat(asked, reply.AT_ONCE, clock.now()))
-            else:
-                await clock.until(self._pace.moment(agent, found))
+            await clock.until(reply.next_beat(found.began, beat, clock.now()))
             self.broken = broken
             self._show(found.state, row, messages)
         finally:
             if self._reply is asyncio.current_task():
                 self._reply = None
 
-    async def _kept_at_last(self, state: State, agent: Agent) -> Row:
+    async def _kept_at_last(self, found: Reply, beat: float, agent: Agent) -> Row:
         """The row of a game in the store. While it cannot be kept it is tried again and again, and whoever listens is told once why."""
         said = False
         while True:
             try:
-                return self._kept(state, self.row)
+                return self._kept(found.state, self.row)
             except NotKept as refusal:
                 why = f"{agent.name} cannot move yet: {refusal}. The game goes on as soon as that is possible"
+            await self._pace.clock.until(reply.next_beat(found.began, beat, self._pace.clock.now()))
             self._tell_all({})
             for listener, (_, _, aside) in [] if said else list(self._listeners.items()):
                 self._send(listener, aside, refused(why, None))

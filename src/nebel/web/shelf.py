@@ -170,4 +170,3 @@ def _refuse_long_thoughts(agent: Agent) -> None:
         raise BadSetting(f"{agent.name} thinks too long for the page; at most {MOST_SECONDS}s or {MOST_SIMULATIONS:,} simulations a move")
     if isinstance(agent, BotAgent) and agent.depth > MOST_PLIES:
         raise BadSetting(f"{agent.name} looks too far ahead for the page; at most {MOST_PLIES} plies")
-

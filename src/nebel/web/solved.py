@@ -71,4 +71,3 @@ def _completed(tree: Tree, judge: Judge, strategies: tuple[Reals, Reals]) -> tup
                 mine[spot : spot + width] = np.arange(width) == best[point]
         found.append(mine)
     return found[0], found[1]
-

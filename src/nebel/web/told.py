@@ -154,24 +154,29 @@ def stops(state: State, seat: int) -> list[int]:
 def past(state: State, seat: int, count: int) -> dict[str, Any]:
     """Return the seat's view at the last point (see `stops`) at which it had done and seen at most `count` things."""
     aim = max(known for known in stops(state, seat) if known <= count)
-    now, known = State(state.game), 0
-    for step in state.steps:
-        if known >= aim:
-            break
-        now.push(step.option)
+    moves, known = 0, 0
+    while known < aim:
+        step = state.steps[moves]
         known += (step.turn == seat) + bool(step.seen[seat])
-    return _seen(now, seat)
+        moves += 1
+    return _seen(_after(state, moves), seat)
 
 
 def reveal(state: State, at: int) -> dict[str, Any]:
     """The whole truth after `at` moves, chance's among them: for whoever has finished the game."""
     names = state.moves()
     moves = [{"by": step.turn, "text": name} for step, name in zip(state.steps, names, strict=True)]
-    now = State(state.game)
-    for step in state.steps[:at]:
-        now.push(step.option)
+    now = _after(state, at)
     truth = {"view": now.view("truth"), "svg": now.svg("truth")}
     return {"moves": moves, "at": len(now.steps), "truth": truth, "seats": [_seen(now, seat) for seat in (0, 1)]}
+
+
+def _after(state: State, moves: int) -> State:
+    """Return the game as it was after this number of moves. To play it again would take a time that tells of hidden moves."""
+    then = state.copy()
+    while len(then.steps) > moves:
+        then.undo()
+    return then
 
 
 def _seen(state: State, seat: int) -> dict[str, Any]:

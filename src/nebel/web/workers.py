@@ -105,8 +105,12 @@ class Workers:
             self._lost += 1
         self._hire()
 
-    async def run(self, function: Callable[..., T], *args: Any) -> T:
-        """What `function` returns or raises, computed in one of the threads; whoever is cancelled while it waits stops it."""
+    async def run(self, function: Callable[..., T], *args: Any, then: Callable[[T], None] | None = None) -> T:
+        """Return what `function` returns, or raise what it raises, computed in one of the threads; cancelling the wait stops it.
+
+        then  called in the same thread with the result, after that has been handed on and before the thread takes another job; not if
+              the wait was cancelled
+        """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         ended = threading.Event()
@@ -136,6 +140,8 @@ class Workers:
             ended.set()
             if not loop.is_closed():
                 loop.call_soon_threadsafe(settle, *outcome)
+            if then is not None and outcome[1] is None and not job.stop.is_set():
+                then(outcome[0])
 
         job = _Job(VISITOR.get(), compute)
         self._add(job)

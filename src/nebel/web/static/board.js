@@ -8,7 +8,7 @@ import { el, picture } from "./dom.js";
 const WAY = /^(.+)-(.+)$/;
 const AIMS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
-// makeBoard({play(move), refuse(cell)}) -> {element, show(svg, legal, label, last), cells()}; `last`: cells of what happened last
+// makeBoard({play(move), refuse(move or cell)}) -> {element, show(svg, legal, label, last), cells()}; `last`: cells of what happened last
 export function makeBoard({ play, refuse = () => {} }) {
   const frame = el("div", { class: "picture" });
   const put = el("button", { type: "button", class: "main", hidden: true, onclick: () => play(put.value) });
@@ -82,7 +82,7 @@ export function makeBoard({ play, refuse = () => {} }) {
     else if (from !== null && goals(from).includes(cell)) return send(cell);
     else if (legal.includes(cell)) return play(cell);
     else if (goals(cell).length) from = cell;
-    else return refuse(cell, from);
+    else return refuse(from === null ? cell : `${from}-${cell}`);
     mark();
   }
 
@@ -107,7 +107,7 @@ export function makeBoard({ play, refuse = () => {} }) {
     const target = at(event);
     drag = pressed = null;
     pointed = true;
-    if (!target || !frame.contains(target)) return;
+    if (!target || !frame.contains(target) || event.button !== 0 || !event.isPrimary) return;
     pressed = target;
     const { cell } = target.dataset;
     if (!cell || !goals(cell).length || legal.includes(cell) || (from !== null && goals(from).includes(cell))) return;
@@ -135,7 +135,7 @@ export function makeBoard({ play, refuse = () => {} }) {
     const start = from;
     from = null;
     mark();
-    refuse(goal, start);
+    refuse(`${start}-${goal}`);
   });
   frame.addEventListener("keydown", (event) => {
     const here = event.target.closest("[data-cell], [data-part]");

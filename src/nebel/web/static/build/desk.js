@@ -18,7 +18,7 @@ export function desk(first, leave) {
   const where = el("p", { class: "where" });
   const hidden = el("p", { class: "note" });
   const chosen = shares();
-  const board = makeBoard({ play: (cell) => toggle(cell), refuse: (cell) => toast(why("dark_hex", cell)) });
+  const board = makeBoard({ play: (cell) => toggle(cell), refuse: (cell) => toast(why("dark_hex", cell, board.cells())) });
   const answer = el("button", { type: "button", class: "main answer", onclick: careful(() => step("/build/answer", { shares: chosen.text() })) });
   const any = el("button", { type: "button", text: "! any move from here on", onclick: careful(() => complete(false)) });
   const reopen = el("button", { type: "button", text: "? leave it open", onclick: careful(() => step("/build/answer", { shares: "?" })) });

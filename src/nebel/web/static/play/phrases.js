@@ -11,25 +11,29 @@ function words_after(text, meanings) {
 }
 
 const GAMES = {
-  // says(move): a move; sees(text): a sight that is not simply what the other did; why(cell, from): why there is no such move
+  // says(move): a move; sees(text): a sight that is not simply what the other did; why(move, cells): why that is not a legal move
   kuhn: { title: "Kuhn poker", short: "Three cards, one bet." },
   leduc: { title: "Leduc poker", short: "Six cards, two rounds of bets." },
   liars_dice: {
     title: "Liar's dice", short: "Bid on dice under two cups.",
     says: (move) => (/^\d+-\d+$/.test(move) ? move.replace(/^(\d+)-(\d+)$/, (_, n, face) => `${n} × ${FACES[face] ?? face}`) : move),
-    why: (move) => (/^\d+-\d+$/.test(move) ? "" : `${move} is no bid here: write 2-5 for two fives, or liar to call the last bid. `) + "A bid must be higher than the last one: more dice, or as many of a higher face.",
+    why: (move) => `${move} is not a legal bid: write 2-5 for two fives, or liar to call the last bid. A bid must be higher than the last one: more dice, or the same number of a higher face.`,
   },
-  goofspiel: { title: "Goofspiel", short: "Bid cards for prizes, unseen.", why: (move) => `You do not hold the ${move}.` },
+  goofspiel: { title: "Goofspiel", short: "Bid cards for prizes, unseen.", why: (move) => `You do not hold a card ${move}.` },
   dark_hex: {
     title: "Dark Hex", short: "Hex in the fog: you see what you bump into.", seats: ["Black", "White"], size: { rows: 3, cols: 3 },
-    why: (cell) => `${cell} is taken: a stone that you know of is there.`,
+    why: (cell, cells) => noCell([cell], cells) ?? `${cell} is taken: a stone that you know of is there.`,
     aim: ["Join top and bottom.", "Join left and right."],
   },
   geister: {
     title: "Geister", short: "Ghosts: good or bad, only their owner knows.", size: { width: 6, height: 6 },
     says: (move) => (/^[a-z]\d+-out$/.test(move) ? `${move.slice(0, -4)} leaves` : move.replace("-", " → ")),
     sees: (text) => words_after(text, { reds: "your red ones:", took: "you took a ghost:" }),
-    why: (cell, from) => (from ? `${from} cannot go to ${cell}: ghosts go one step up, down, left or right, not onto your own.` : `No ghost of yours on ${cell} can move.`),
+    why(move, cells) {
+      const [from, to] = move.split("-");
+      if (to === "out") return noCell([from], cells) ?? `No ghost of yours leaves from ${from}: only a blue one does, on its turn, from a corner with an arrow.`;
+      return noCell(move.split("-"), cells) ?? (to ? `${from} cannot go to ${to}: a ghost of yours goes one step up, down, left or right, not onto your own.` : `No ghost of yours on ${from} can move.`);
+    },
   },
   cheat: {
     title: "Cheat", short: "Put cards down, and say what they are.",
@@ -66,9 +70,10 @@ export function variant(string) {
   return [...size, ...rest.map(([name, value]) => (value === "true" ? name : `${name} ${value}`))].join(", ");
 }
 
-// Why there is no such move. `cells`: those of the board, where it has any.
-export function why(string, cell, from = null, cells = []) {
-  const strange = cells.length ? cell.toLowerCase().split("-").find((part) => part !== "out" && !cells.includes(part)) : undefined;
-  if (strange !== undefined) return `There is no cell ${strange}.`;
-  return words(string).why?.(cell, from) ?? `${cell} is not a legal move here.`;
+// Why a move, or a cell where none begins, is not legal. `cells`: the places in the picture.
+export const why = (string, move, cells) => words(string).why?.(move, cells) ?? `${move} is not a legal move here.`;
+
+function noCell(named, cells) {
+  const strange = named.find((one) => !cells.includes(one.toLowerCase()));
+  return strange === undefined ? null : `There is no cell ${strange}.`;
 }

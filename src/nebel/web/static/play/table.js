@@ -34,7 +34,7 @@ export async function table(host, [id, ...path], context) {
 
   const status = el("p", { class: "status", role: "status" });
   const head = el("div", { class: "table-head" });
-  const board = makeBoard({ play: (move) => act({ do: "move", move }), refuse: (cell, from) => toast(why(position().game, cell, from)) });
+  const board = makeBoard({ play: (move) => act({ do: "move", move }), refuse: (move) => toast(why(position().game, move, board.cells())) });
   const stage = el("div", { class: "stage" });
   const side = el("aside", { class: "side stack" });
   host.append(el("div", { class: "table" }, head, el("div", { class: "stage-column" }, stage, status), side));
@@ -179,7 +179,7 @@ export async function table(host, [id, ...path], context) {
       const fit = fitting();
       const exact = now.legal.find((move) => move === wanted) ?? (fit.length === 1 ? fit[0] : null);
       if (exact) act({ do: "move", move: exact });
-      else if (wanted) toast(fit.length ? `${wanted} could be ${fit.slice(0, 8).join(", ")}.` : why(now.game, wanted, null, board.cells()), "error");
+      else if (wanted) toast(fit.length ? `${wanted} could be ${fit.slice(0, 8).join(", ")}.` : why(now.game, wanted, board.cells()), "error");
     };
     const back = browsing ? el("button", { type: "button", class: "main", text: "Back to the present", onclick: () => browse(null) }) : null;
     return el("section", { class: "card", "data-panel": "moves" }, el("h2", { text: "Moves" }), back, el("form", { onsubmit: go }, typed), list);

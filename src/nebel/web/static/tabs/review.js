@@ -120,5 +120,5 @@ function total(losses, moves) {
   const count = (...kinds) => losses.filter((loss) => kinds.includes(verdict(loss))).length;
   const unknown = moves - count("worse", "better", "equal");
   if (unknown === moves) return "What the moves gave away is not known here.";
-  return `Of ${moves} moves ${count("worse")} lost something for sure, ${count("better", "equal")} did not${unknown ? `; of ${unknown} it is not known` : ""}.`;
+  return `Of ${moves} moves ${count("worse")} lost something, by an interval of 95 %; of ${count("better", "equal")} that cannot be said${unknown ? `, and of ${unknown} nothing is known` : ""}.`;
 }
