@@ -128,10 +128,12 @@ def read_certificate(path: Path) -> Certificate:
         raise BadFile(f"{path} is not a certificate; nebel solve GAME --with double-oracle writes one")
     try:
         board = Board(*(data[name] for name in Board._fields))
-        if not all(type(n) is int and n > 0 for n in board[:2]) or board.cells > len(LETTERS) or type(board.abrupt) is not bool:
-            raise ValueError(f"a board of {board.rows} rows and {board.cols} columns, abrupt {board.abrupt}, is not possible")
+        if not all(type(n) is int and n > 0 for n in board[:2]) or board.cells > len(LETTERS):
+            raise ValueError(f"rows and cols are not whole numbers of a board of at most {len(LETTERS)} cells")
+        if type(board.abrupt) is not bool:
+            raise ValueError("abrupt is not true or false")
         if board.leak not in ("silent", "noisy", "flash"):
-            raise ValueError(f"leak is {board.leak!r}, not silent, noisy or flash")
+            raise ValueError("leak is not silent, noisy or flash")
         sides = [data[name] for name in PLAYERS]
         mixtures = [[(_fraction(weight), _tree(text)) for weight, text in side["strategies"]] for side in sides]
         guarantees = [_fraction(side["guarantee"]) for side in sides]

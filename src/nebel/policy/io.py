@@ -150,7 +150,7 @@ def save_policy(policy: MadePolicy, path: str | Path) -> None:
     if isinstance(policy, NetsPolicy):
         arrays = {f"odds{p}": policy.weights[p] for p in range(2)}
         for p in range(2):
-            check_layers(policy.layers[p])
+            check_finite(policy.layers[p])
             arrays |= {f"{p}{name}": array for name, array in _layer_arrays(policy.layers[p]).items()}
         kinds = [layer.kind for layer in policy.layers[0]]
         write_arrays(Path(path), arrays, {**header, "kind": "networks", "layers": kinds})

@@ -18,7 +18,7 @@ from nebel.core.rule import kernel
 from nebel.core.state import State
 from nebel.core.tree import Tree
 from nebel.policy.checked import check_probabilities
-from nebel.policy.net import Floats, Layer, Reals, check_encoding, check_finite, encode, encode_side
+from nebel.policy.net import Floats, Layer, Reals, check_encoding, check_finite, encode, encode_side, feed
 from nebel.policy.table import MadePolicy, OnTree
 
 
@@ -78,9 +78,8 @@ class NetsPolicy(MadePolicy):
     def shares(self, player: int, rows: Floats, legal: NDArray[np.bool_]) -> Reals:
         """By network, row and move: the strategies of all networks."""
         made = np.broadcast_to(rows, (len(self.weights[player]), *rows.shape))
-        for layer in self.layers[player]:
-            made = layer._replace(biases=layer.biases[:, None, :])(made)
-        return match_regrets(made, legal)
+        layers = (layer._replace(biases=layer.biases[:, None, :]) for layer in self.layers[player])
+        return match_regrets(feed(layers, made), legal)
 
     def probabilities(self, state: State) -> dict[int, float]:
         self.check_state(state)
@@ -115,10 +114,7 @@ class NetsPolicy(MadePolicy):
         sums, blind = np.zeros(len(side.move)), np.zeros(len(side.move))
         for k, weight in enumerate(self.weights[player]):
             one = [Layer(layer.weights[k], layer.biases[k], *layer.kind) for layer in self.layers[player]]
-            made = rows
-            for layer in one:
-                made = layer(made)
-            strategy = match_regrets(made, legal)[state, side.move]
+            strategy = match_regrets(feed(one, rows), legal)[state, side.move]
             blind += weight * strategy
             _mix(side.points.parent, side.points.first, side.spot, strategy, weight, reach, sums)
         total = np.add.reduceat(sums, side.row[:-1])[state]
