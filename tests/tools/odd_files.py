@@ -116,9 +116,9 @@ def change_policy(arrays: Arrays, header: dict[str, Any], rng: random.Random) ->
                 header["facts"] = {rng.choice(["method", "iterations", "settings", "\033[2J", ""]): rng.choice(STRANGE)}
             case 9 if "share0" in arrays:
                 arrays |= change_rows(arrays, rng)
-            case 10 if "share0" not in arrays and name in arrays:
-                with np.errstate(over="ignore"):
-                    arrays[name] = arrays[name] * arrays[name].dtype.type(rng.choice([-1, 0, 1e-30, 1e19, 1e38]))
+            case 10 if name in arrays and arrays[name].dtype.kind == "f":
+                with np.errstate(over="ignore", invalid="ignore"):
+                    arrays[name] = (arrays[name] * rng.choice([-1, 0, 1e-30, 1e19, 1e38])).astype(arrays[name].dtype)
             case 2:
                 arrays.pop(name, None)
             case 3:

@@ -26,7 +26,7 @@ from nebel.core.input import MEGABYTE, parse_json, read_bytes
 from nebel.core.output import write_bytes
 from nebel.dark_hex.forest import HEARD, NONE, PLACED, TAKEN, Forest
 from nebel.judge.verify import LETTERS, PATIENCE, Board, Unproven, guarantee
-from nebel.policy.io import POLICIES, read_header
+from nebel.policy.io import POLICIES, kind_of, read_header
 
 KIND = "nebel certificate"
 PLAYERS = ("black", "white")
@@ -145,11 +145,11 @@ def read_certificate(path: Path) -> Certificate:
 def _what(path: Path, error: Exception) -> str:
     """What a file that is not JSON is instead, as far as it can be told."""
     try:
-        kind = str(read_header(path).get("kind"))[:20]
+        header = read_header(path)
     except BadFile:
         text = "it is not text; a certificate is JSON, which nebel solve GAME --with double-oracle writes"
         return text if isinstance(error, UnicodeDecodeError) else str(error)
-    return f"it is a {kind}" + (f"; nebel judge {path} measures it" if kind in POLICIES else "")
+    return f"it is {kind_of(header)}" + (f"; nebel judge {path} measures it" if header.get("kind") in POLICIES else "")
 
 
 def _fraction(text: Any) -> Fraction:

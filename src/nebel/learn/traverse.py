@@ -349,6 +349,8 @@ class Traverser:
 
     def restore(self, arrays: Arrays) -> None:
         for name, held in self.save().items():
+            if arrays[name].shape != held.shape or arrays[name].dtype != held.dtype:
+                raise BadFile(f"the checkpoint is damaged: its {name} is not an array of {held.dtype} of shape {held.shape}")
             held[...] = arrays[name]
 
 
