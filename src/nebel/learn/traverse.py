@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nebel.core.errors import BadFile
 from nebel.core.game import CHANCE, END, Game
 from nebel.core.recall import PERFECT, blank_memory, remember_move, remember_sight
 from nebel.core.regret import pick
