@@ -6,6 +6,7 @@ import dataclasses
 import json
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
