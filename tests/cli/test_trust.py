@@ -203,6 +203,16 @@ def test_a_record_in_the_library(evil: Path) -> None:
     assert nebel.read_record(text).moves_text() == "Js Qs"
 
 
+@pytest.mark.parametrize("move", ["\033[2J", "\0", "x" * 100_000], ids=["escape", "nul", "long"])
+def test_errors_repeat_nothing_that_harms_a_terminal(move: str, evil: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (evil / "geister.record").write_text(f'[Game "geister"]\n[Result "*"]\n\nABCD {move}')
+    assert main(["geister-replay", "geister.record"]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert said.strip().isprintable()
+    assert len(said) < 2100
+
+
 def test_the_shelf_runs_nothing(evil: Path) -> None:
     shelf = Shelf(Setup(runs=evil))
     mine = [held for held in shelf.policies() if not held.name.startswith("shipped/")]

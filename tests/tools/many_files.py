@@ -137,7 +137,7 @@ def try_all(name: str, count: int, start: int, write: Callable[[random.Random], 
                     bad += 1
                     print(f"{name} {seed}: {' '.join(words)}: {code}, {took:.2f} s: {told.getvalue()[:300]!r} {said.getvalue()[:100]!r}")
                 begun = time.perf_counter()
-        except Exception:
+        except Exception:  # a traceback is what nobody may see
             bad += 1
             print(f"{name} {seed}: {' '.join(words)}: {traceback.format_exc()}")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2

@@ -50,13 +50,13 @@ def policies() -> list[MadePolicy]:
 
 def change_array(array: Any, rng: random.Random) -> Any:
     """Another shape, another type, or other numbers."""
+    array = np.atleast_1d(array)
     flat = array.reshape(-1).copy()
     if not len(flat):
         return array[..., None]
     match rng.randrange(9):
         case 0:
-            with np.errstate(invalid="ignore", over="ignore"):
-                return array.astype(rng.choice([np.float16, np.float32, np.float64, np.int8, np.int32, np.uint64, np.bool_]))
+            return array.astype(rng.choice([np.float16, np.float32, np.float64, np.int8, np.int32, np.uint64, np.bool_]))
         case 1:
             return array[..., None]
         case 2:
@@ -71,9 +71,8 @@ def change_array(array: Any, rng: random.Random) -> Any:
             return np.array(rng.choice([0, 1, -1]), array.dtype)
         case _:
             strange = [0, 1, -1, 7, 2**62] if array.dtype.kind == "i" else [0, -1, 0.5, 2, 1e300, float("nan"), float("inf")]
-            with np.errstate(over="ignore"):
-                for _ in range(rng.randrange(1, 3)):
-                    flat[rng.randrange(len(flat))] = np.array(rng.choice(strange)).astype(array.dtype)
+            for _ in range(rng.randrange(1, 3)):
+                flat[rng.randrange(len(flat))] = np.array(rng.choice(strange)).astype(array.dtype)
             return flat.reshape(array.shape)
 
 
@@ -84,7 +83,8 @@ def change_rows(arrays: Arrays, rng: random.Random) -> Arrays:
     if not arrays.keys() >= set(names):
         return {}
     keys, first, move, share = (arrays[name].copy() for name in names)
-    if any(array.ndim != 1 for array in (keys, first, move, share)) or not 2 < len(first) == len(keys) + 1 or len(move) != len(share):
+    whole = all(array.ndim == 1 and array.dtype.itemsize == 8 for array in (keys, first, move, share)) and first.dtype == np.int64
+    if not whole or not 2 < len(first) == len(keys) + 1 or len(move) != len(share) or np.any((np.diff(first) < 1) | (np.diff(first) > 9)):
         return {}
     row = rng.randrange(len(keys))
     here = slice(*first[row : row + 2].tolist())
@@ -102,6 +102,7 @@ def change_rows(arrays: Arrays, rng: random.Random) -> Arrays:
     return dict(zip(names, (keys, first, move, share), strict=True))
 
 
+@np.errstate(all="ignore")
 def change_policy(arrays: Arrays, header: dict[str, Any], rng: random.Random) -> tuple[Arrays, dict[str, Any]]:
     """A policy with one to three changes of its meaning."""
     arrays, header = dict(arrays), copy.deepcopy(header)
@@ -117,8 +118,7 @@ def change_policy(arrays: Arrays, header: dict[str, Any], rng: random.Random) ->
             case 9 if "share0" in arrays:
                 arrays |= change_rows(arrays, rng)
             case 10 if name in arrays and arrays[name].dtype.kind == "f":
-                with np.errstate(over="ignore", invalid="ignore"):
-                    arrays[name] = (arrays[name] * rng.choice([-1, 0, 1e-30, 1e19, 1e38])).astype(arrays[name].dtype)
+                arrays[name] = (arrays[name] * rng.choice([-1, 0, 1e-30, 1e19, 1e38])).astype(arrays[name].dtype)
             case 2:
                 arrays.pop(name, None)
             case 3:
