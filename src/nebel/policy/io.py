@@ -17,7 +17,7 @@ from nebel.core.input import read_start
 from nebel.core.output import replacing
 from nebel.core.suggest import did_you_mean
 from nebel.policy.net import Layer, NetPolicy, check_finite
-from nebel.policy.nets import NetsPolicy
+from nebel.policy.nets import NetsPolicy, check_weights
 from nebel.policy.table import MadePolicy, Policy, Shares, TablePolicy, Uniform
 from nebel.policy.validate import check_header, check_layers, check_names, check_odds, check_table
 
@@ -157,6 +157,7 @@ def save_policy(policy: MadePolicy, path: str | Path) -> None:
         arrays = {f"odds{p}": policy.weights[p] for p in range(2)}
         for p in range(2):
             check_finite(policy.layers[p])
+            check_weights(policy.weights[p], p)
             arrays |= {f"{p}{name}": array for name, array in _layer_arrays(policy.layers[p]).items()}
         kinds = [layer.kind for layer in policy.layers[0]]
         write_arrays(Path(path), arrays, {**header, "kind": "networks", "layers": kinds})

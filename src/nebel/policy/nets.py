@@ -56,6 +56,12 @@ def _mix(parent: Any, first: Any, spot: Any, strategy: Any, weight: float, reach
             sums[spot[i] + a] += reach[first[i] + a]
 
 
+def check_weights(weights: Reals, player: int) -> None:
+    """Raise `BadPolicy` unless these can be the weights of a player's networks."""
+    if not (np.all(weights >= 0.0) and 0.0 < weights.sum() < np.inf):
+        raise BadPolicy(f"the weights of player {player}'s networks have to be 0 or more, and finite, and not all 0")
+
+
 @dataclass(frozen=True, eq=False)
 class NetsPolicy(MadePolicy):
     """By player: layers whose arrays have one network after another, and the networks' weights."""
@@ -72,8 +78,7 @@ class NetsPolicy(MadePolicy):
         for player, weights in enumerate(self.weights):
             check_finite(self.layers[player])
             check_encoding(self.game, self.recall, self.layers[player], game)
-            if not (np.all(weights >= 0.0) and 0.0 < weights.sum() < np.inf):
-                raise BadPolicy(f"the weights of player {player}'s networks have to be 0 or more, and finite, and not all 0")
+            check_weights(weights, player)
 
     def shares(self, player: int, rows: Floats, legal: NDArray[np.bool_]) -> Reals:
         """By network, row and move: the strategies of all networks."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from nebel.core.errors import BadFile
 from nebel.policy.checked import check_shares
 from nebel.policy.net import BENDS, Layer
+from nebel.policy.nets import check_weights
 from nebel.policy.table import Shares
 
 Arrays = dict[str, NDArray[Any]]
@@ -106,5 +107,4 @@ def check_odds(odds: NDArray[Any], player: int) -> None:
     """Raise `BadFile` unless these are weights of networks."""
     if odds.dtype != np.float64 or odds.ndim != 1 or not len(odds):
         raise BadFile(f"odds{player} is not a row of numbers of 64 bits")
-    if not (np.all(odds >= 0) and 0 < np.sum(odds) < np.inf):
-        raise BadFile(f"the weights of player {player}'s networks are negative, not numbers, or all zero")
+    check_weights(odds, player)
