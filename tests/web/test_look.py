@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +23,7 @@ from nebel.solve.cfr import FullWidth
 from nebel.web import inside
 from nebel.web.setup import Setup
 
-from .conftest import Local, Serving, run_in
+from .conftest import Local, Serving
 from .test_browser import begin, play_out
 from .test_play import play_on
 
@@ -348,36 +347,6 @@ def test_damaged_files_are_left_out_and_named(page: Any, folder: Path) -> None:
         page.get_by_role("button", name="Leduc poker").wait_for()
     finally:
         bad.unlink()
-
-
-RUNS = {
-    "nested": ("[" * 100_000, "[" * 100_000 + "\n"),
-    "surrogates": ('{"game": "\\ud800", "method": "\\u0007", "seed": 1}', '{"iterations": 1, "\\ud800": 1}\n'),
-    "numbers": ('{"game": 7, "seed": %s}' % ("9" * 4000), '{"iterations": %s, "e": 1e999, "f": NaN}\n' % ("9" * 4000)),
-    "long": ('{"game": "%s"}' % ("x" * 3_000_000), ""),
-    "latin": ("\xff", "\xff\n"),
-}  # fmt: skip
-
-
-def test_one_bad_run_stops_nobody(local: Local, tmp_path: Path) -> None:
-    run_in(tmp_path / "good", [{"iterations": 1, "exploitability": 1.0}])
-    for name, (asked, metrics) in RUNS.items():
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "run.json").write_text(asked, encoding="latin-1")
-        (tmp_path / name / "metrics.jsonl").write_text(metrics, encoding="latin-1")
-    (tmp_path / "gone").mkdir()
-    (tmp_path / "gone" / "metrics.jsonl").symlink_to("/nonexistent")
-    (tmp_path / "pipe").mkdir()
-    os.mkfifo(tmp_path / "pipe" / "metrics.jsonl")
-    (tmp_path / "loop").symlink_to(tmp_path / "loop")
-    (tmp_path / "loop.nebel").symlink_to(tmp_path / "loop.nebel")
-    listed = local.get("/api/runs")
-    assert listed.status_code == 200
-    assert {run["name"] for run in listed.json()["runs"]} == {"good", *RUNS}
-    assert local.get("/api/runs/curves", run="good", y="exploitability").json()["points"] == {"good": 1}
-    for name in (*RUNS, "gone", "pipe", "loop"):
-        assert local.get("/api/runs/curves", run=name, y="exploitability").status_code in (400, 404)
-    assert local.get("/api/look/roots", agent=f"{tmp_path.name}/loop.nebel", game="kuhn", player=0).status_code == 400
 
 
 def test_in_the_browser(page: Any, folder: Path) -> None:

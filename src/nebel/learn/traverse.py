@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nebel.core.errors import BadFile
 from nebel.core.game import CHANCE, END, Game
 from nebel.core.recall import PERFECT, blank_memory, remember_move, remember_sight
 from nebel.core.regret import pick
@@ -23,7 +22,7 @@ from nebel.core.rng import uniform
 from nebel.core.rows import copy
 from nebel.core.rule import kernel, rule
 from nebel.core.unfold import look_away
-from nebel.learn.memory import Arrays, Experience
+from nebel.learn.memory import Arrays, Experience, put_back
 from nebel.policy.net import encoding_of
 
 BOARDS = 2048
@@ -349,10 +348,7 @@ class Traverser:
         return {f"boards.{name}": array for name, array in held.items()}
 
     def restore(self, arrays: Arrays) -> None:
-        for name, held in self.save().items():
-            if arrays[name].shape != held.shape or arrays[name].dtype != held.dtype:
-                raise BadFile(f"the checkpoint is damaged: its {name} is not an array of {held.dtype} of shape {held.shape}")
-            held[...] = arrays[name]
+        put_back(arrays, self.save())
 
 
 @kernel
