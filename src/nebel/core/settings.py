@@ -37,6 +37,8 @@ class Settings:
             if (low is not None and not value >= low) or (high is not None and not value <= high):  # not a number is neither
                 bounds = f"at least {low:g}" if high is None else f"between {low:g} and {high:g}"
                 raise BadSetting(f"{flag_of(field.name)} {value} is out of range: it must be {bounds}")
+            if low is not None and value > MOST:  # seeds may be larger
+                raise BadSetting(f"{flag_of(field.name)} {str(value)[:40]} is out of range: it must be at most {MOST}")
             if isinstance(value, numbers.Real) and not abs(value) < math.inf:
                 raise BadSetting(f"{flag_of(field.name)} {value} is out of range: it must be finite")
 
@@ -51,8 +53,6 @@ def _check_type(name: str, value: Any, kind: type) -> None:
     accepted, words = _KINDS[kind]
     if not isinstance(value, accepted) or (isinstance(value, bool) and kind is not bool):
         raise BadSetting(f"{flag_of(name)} {str(value)[:40]!r} is not {words}")
-    if kind is int and abs(value) > MOST:
-        raise BadSetting(f"{flag_of(name)} {str(value)[:40]} is out of range: it must be at most {MOST}")
 
 
 def flag_of(name: str) -> str:

@@ -129,7 +129,7 @@ def read_certificate(path: Path) -> Certificate:
     try:
         board = Board(*(data[name] for name in Board._fields))
         if not all(type(n) is int and n > 0 for n in board[:2]) or board.cells > len(LETTERS):
-            raise ValueError(f"rows and cols are not whole numbers of a board of at most {len(LETTERS)} cells")
+            raise ValueError(f"a board of these rows and cols is not possible: it has 1 to {len(LETTERS)} cells")
         if type(board.abrupt) is not bool:
             raise ValueError("abrupt is not true or false")
         if board.leak not in ("silent", "noisy", "flash"):
