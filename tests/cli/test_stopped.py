@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from nebel.cli import main
+from nebel.policy.io import read_arrays, write_arrays
 from nebel.solve import drive
+from nebel.solve.pool import check_pool
 from nebel.solve.run import Budget, Folder, Job
 
 CLOCKS = ("seconds", "nodes_per_second", "sampling_share")
@@ -147,6 +152,92 @@ def test_a_damaged_description_is_refused_in_words(text: str, tmp_path: Path, ca
     (tmp_path / "run.json").write_text(text)
     assert main(["solve", "--resume", str(tmp_path)]) == 2
     assert "run.json is damaged" in capsys.readouterr().err
+
+
+STRANGE: list[dict[str, Any]] = [
+    {"settings": {"threads": "x"}}, {"settings": {"threads": True}}, {"settings": {"y": 1}}, {"settings": {"threads": 10**30}}, {"out": []},
+    {"budget": {"iterations": "x"}}, {"budget": {"iterations": 2.5}}, {"budget": {"y": 1}}, {"memory": float("nan")},
+    {"curriculum": {"y": 1}}, {"curriculum": {"curriculum": 5}}, {"method": "x" * 5000}, {"game": "x" * 5000},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", STRANGE, ids=lambda change: str(change)[:40])
+def test_a_strange_description_is_refused_in_a_line(change: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    job = {"game": "kuhn", "method": "cfr+", "fingerprint": "x", "settings": {}, "budget": {"iterations": 2}}
+    (tmp_path / "run.json").write_text(json.dumps({**job, **change}))
+    assert main(["solve", "--resume", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert len(said) < 2500
+
+
+RUNS = {
+    "cfr+": ["solve", "kuhn", "--with", "cfr+", "--iterations", "2"],
+    "external-sampling": ["solve", "kuhn", "--with", "external-sampling", "--iterations", "2"],
+    "double-oracle": ["solve", "dark_hex:2x2", "--with", "double-oracle", "--iterations", "2"],
+    "nfsp": [*LEARN[:-4], "--iterations", "2"],
+}
+DAMAGED = [
+    ("cfr+", "regret0", lambda array: array[:1]), ("cfr+", "regret0", lambda array: array + np.inf), ("cfr+", "average1", np.float32),
+    ("external-sampling", "pool", lambda array: array[:4]), ("external-sampling", "rng", lambda array: array[:0]),
+    ("double-oracle", "roots_0", lambda array: array + 2**40), ("double-oracle", "forest_0_child", lambda array: array * 0),
+    ("double-oracle", "forest_1_move", lambda array: array + 100), ("double-oracle", "blending", lambda array: array[:1]),
+    ("nfsp", "replay0.move", lambda array: array[:, None]), ("nfsp", "best0.net.exp_avg0", lambda array: array.T),
+    ("nfsp", "part0.boards.live", lambda array: array[:3]), ("nfsp", "best0.net.step0", lambda array: array[:0]),
+    ("nfsp", "replay0.move", None),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Short runs, by method."""
+    folder = tmp_path_factory.mktemp("begun")
+    for name, words in RUNS.items():
+        assert main([*words, "--run", str(folder / name)]) == 0
+    return {name: folder / name for name in RUNS}
+
+
+def damage(run: Path, copy: Path, change: Callable[[dict[str, Any], dict[str, Any]], None]) -> list[str]:
+    """Copy a run with a changed checkpoint whose checksum fits, and return the words that resume it."""
+    shutil.copytree(run, copy)
+    file = copy / "checkpoint" / "state.safetensors"
+    arrays, header = read_arrays(file, "checkpoint")
+    change(arrays, header)
+    write_arrays(file, arrays, header)
+    return [RUNS[run.name][0], "--resume", str(copy), "--iterations", "4"]
+
+
+@pytest.mark.parametrize(("name", "array", "change"), DAMAGED)
+def test_arrays_that_make_no_sense_are_refused(
+    name: str, array: str, change: Any, begun: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def put(arrays: dict[str, Any], header: dict[str, Any]) -> None:
+        held = arrays.pop(array)
+        if change:
+            arrays[array] = change(held)
+
+    assert main(damage(begun[name], tmp_path / "run", put)) == 2
+    assert "is damaged" in capsys.readouterr().err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("change", [{"iterations": "2"}, {"iterations": -1}, {"seconds": None}, {"spent": float("nan")}], ids=str)
+def test_figures_that_make_no_sense_are_refused(
+    change: dict[str, Any], begun: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(damage(begun["cfr+"], tmp_path / "run", lambda arrays, header: header.update(change))) == 2
+    assert "are not numbers of at least 0" in capsys.readouterr().err
+
+
+def test_tables_that_point_outside_of_their_pool_are_refused() -> None:
+    table, counts, owner = np.array([5, 1, 0, 0, 9, 5, 0, 0]), np.array([2, 8, 0]), np.zeros(4, np.int8)
+    check_pool(table, counts, owner, 8)
+    for at, value in ((1, 0), (1, 2), (5, 9), (2, 7)):
+        bad = table.copy()
+        bad[at] = value
+        with pytest.raises(ValueError, match="table"):
+            check_pool(bad, counts, owner, 8)
+    with pytest.raises(ValueError, match="table"):
+        check_pool(table[:6], counts, owner, 8)
 
 
 def test_progress_pairs_each_verdict_with_its_own_iteration() -> None:

@@ -84,7 +84,7 @@ def test_a_run_of_another_version_is_refused(tmp_path: Path, capsys: pytest.Capt
     assert main([*LEARN, "--iterations", "2", "--run", str(tmp_path / "run")]) == 0
     monkeypatch.setattr(Nfsp, "restore", lambda self, arrays, iterations: arrays["what.came.later"])
     assert main(["learn", "--resume", str(tmp_path / "run"), "--iterations", "4"]) == 2
-    assert "was begun by another version: 'what.came.later' is not there; start a new one" in capsys.readouterr().err
+    assert "is damaged, or of another version: 'what.came.later' is not there; start a new run" in capsys.readouterr().err
 
 
 def test_other_errors_are_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:

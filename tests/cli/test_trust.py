@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import nebel
-from nebel.cli import main
+from nebel.cli import VERBS, main
 from nebel.core import trust
 from nebel.core.errors import BadFile
 from nebel.core.registry import load, load_named
@@ -78,6 +78,9 @@ def evil(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "geister-replay game.record",
         "build --resume --out work.nebel",
         "learn --resume learned",
+        "solve --resume learned",
+        "geister-join --agent table.nebel localhost 1",
+        "geister-server --between table.nebel random-escape --games 1",
     ],
 )
 def test_no_verb_runs_a_game_file_that_only_a_file_names(words: str, evil: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -86,6 +89,23 @@ def test_no_verb_runs_a_game_file_that_only_a_file_names(words: str, evil: Path,
     assert said.count("\n") == 1
     assert "evil.py" in said
     assert not (evil / "canary").exists()
+
+
+@pytest.mark.parametrize("words", ["judge table.nebel+proof:2", "verify table.nebel", "strategy table.nebel", "geister-replay table.nebel"])
+def test_what_takes_other_files_runs_nothing(words: str, evil: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words.split()) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert not (evil / "canary").exists()
+
+
+READ_NOTHING = {"games", "check", "new-game", "sure-wins", "geister-solve", "geister-puzzles", "paper", "bench", "serve"}
+"""Verbs that read no file but one that the user names as a game; what `serve` reads is tested below."""
+
+
+def test_no_verb_is_forgotten() -> None:
+    tried = [mark.args[1] for test in (test_no_verb_runs_a_game_file_that_only_a_file_names, test_what_takes_other_files_runs_nothing)
+             for mark in test.pytestmark]  # fmt: skip
+    assert {words.split()[0] for listed in tried for words in listed} | READ_NOTHING == set(VERBS)
 
 
 ACCEPTED = ["judge table.nebel", "match table.nebel uniform", "show table.nebel", "simplify table.nebel --out simple.nebel"]
@@ -181,6 +201,16 @@ def test_a_record_in_the_library(evil: Path) -> None:
     assert not (evil / "canary").exists()
     load(BOOM)
     assert nebel.read_record(text).moves_text() == "Js Qs"
+
+
+@pytest.mark.parametrize("move", ["\033[2J", "\0", "x" * 100_000], ids=["escape", "nul", "long"])
+def test_errors_repeat_nothing_that_harms_a_terminal(move: str, evil: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (evil / "geister.record").write_text(f'[Game "geister"]\n[Result "*"]\n\nABCD {move}')
+    assert main(["geister-replay", "geister.record"]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert said.strip().isprintable()
+    assert len(said) < 2100
 
 
 def test_the_shelf_runs_nothing(evil: Path) -> None:

@@ -6,6 +6,7 @@ import dataclasses
 import json
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -330,3 +331,18 @@ def test_errors_in_one_line(capsys: pytest.CaptureFixture[str], files: list[str]
         assert captured.out == ""
     with pytest.raises(BadSetting):
         play_pair(nebel.game("kuhn"), read("uniform"), read("random"), 0, 1)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"wins": "x"}, {"wins": -1}, {"score": None}, {"score": 1e400}, {"interval": [1]}, {"unknown": None}, {"seconds": 5}, {"exact": {}}],
+    ids=str,
+)
+def test_a_damaged_result_is_refused_in_a_line(change: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["match", "uniform", "random", "--game", "kuhn", "--games", "4", "--out", str(tmp_path / "m.jsonl")]
+    assert main(words) == 0
+    line = json.loads((tmp_path / "m.jsonl").read_text())
+    (tmp_path / "m.jsonl").write_text(json.dumps({**line, **change}) + "\n")
+    capsys.readouterr()
+    assert main([*words, "--resume"]) == 2
+    assert "the line of uniform against random is damaged; delete it" in capsys.readouterr().err

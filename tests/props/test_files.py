@@ -1,12 +1,10 @@
-"""Files that make no sense, or mean harm: one line, never a traceback. NEBEL_FUZZ=10000 tries so many of each instead of a few hundred."""
+"""Files that make no sense, or mean harm: one line, never a traceback. tests/tools/many_files.py tries more of them."""
 
 from __future__ import annotations
 
-import copy
 import gzip
 import json
 import lzma
-import os
 import random
 import struct
 from collections.abc import Callable
@@ -15,114 +13,44 @@ from typing import Any
 
 import numpy as np
 import pytest
+from odd_files import HEADER, certificates, change_certificate, change_notation, change_policy, one_line, policies
 
 import nebel
 from nebel.core.errors import Problem
-from nebel.core.tree import grow
 from nebel.judge.certificate import verify
 from nebel.judge.exact import judge
 from nebel.match.agents import PolicyAgent
 from nebel.policy.builder import Builder
-from nebel.policy.io import Arrays, read_arrays, read_header, write_arrays
+from nebel.policy.io import POLICIES, read_arrays, read_header, write_arrays
 from nebel.policy.listing import listed
-from nebel.policy.net import Layer, NetPolicy
-from nebel.policy.nets import NetsPolicy
 from nebel.policy.reading import read_answers
 from nebel.policy.simplify import simplify
 from nebel.policy.states import States
 from nebel.policy.strategy import read_strategy
-from nebel.policy.table import MadePolicy, TablePolicy, from_tree
+from nebel.policy.table import MadePolicy, TablePolicy
 from nebel.web.setup import Setup
 from nebel.web.shelf import Shelf
 
-COUNT = int(os.environ.get("NEBEL_FUZZ", "150"))
-CERTIFICATES = Path(__file__).parent.parent.parent / "docs" / "certificates"
-GAME = nebel.game("kuhn")
-
-STRANGE: list[Any] = [
-    None, True, 0, -1, 3, 1e308, "", "x", "kuhn", "leduc", "perfect", "board", "no such thing", "kuhn(", "openspiel:", "evil.py:boom", "\n",
-    "é" * 3000, [], {}, [[]], ["relu"], [["relu", False, 1]], [["relu", True, 2]], [["tanh", False, 0]], {"a": {"b": []}}, [1, 2, 3],
-    "error", "uniform", "policy", "network", "networks", "checkpoint", "dark_hex(rows=0)", "dark_hex(rows=99999999999,cols=3)",
-]  # fmt: skip
+COUNT = 150
+"""Files of each kind that are tried; tests/tools/many_files.py tries thousands."""
+GAMES = nebel.game("kuhn"), nebel.game("dark_hex:3x2")
 
 
 @pytest.fixture(scope="module")
 def made() -> list[MadePolicy]:
-    """A table, a network and many networks."""
-    tree, rng = grow(GAME), np.random.default_rng(1)
-    table = from_tree(tree, tuple(np.repeat(1 / np.diff(side.row), np.diff(side.row)) for side in tree.sides))  # type: ignore[arg-type]
-    size, moves = GAME.encodings["perfect"].size, GAME.actions  # type: ignore[attr-defined]
-
-    def layers(*count: int) -> tuple[Layer, ...]:
-        def floats(*shape: int) -> Any:
-            return rng.random((*count, *shape), np.float32)
-
-        first, second = Layer(floats(size, 4), floats(4), "relu"), Layer(floats(4, 4), floats(4), "tanh", True)
-        return first, second, Layer(floats(4, moves), floats(moves), "")
-
-    own = GAME.string, GAME.fingerprint, "perfect"
-    return [table, NetPolicy(*own, layers()), NetsPolicy(*own, (layers(2), layers(3)), (np.ones(2), np.ones(3)))]
-
-
-def change_array(array: Any, rng: random.Random) -> Any:
-    """Another shape, another type, or other numbers."""
-    flat = array.reshape(-1).copy()
-    match rng.randrange(9):
-        case 0:
-            return array.astype(rng.choice([np.float16, np.float32, np.float64, np.int8, np.int32, np.uint64, np.bool_]))
-        case 1:
-            return array[..., None]
-        case 2:
-            return flat[: rng.randrange(len(flat) + 1)]
-        case 3:
-            return np.concatenate([flat, flat])
-        case 4:
-            return array[:0]
-        case 5:
-            return array.swapaxes(0, -1).copy()
-        case 6:
-            return np.array(rng.choice([0, 1, -1]), array.dtype)
-        case _:
-            strange = [0, 1, -1, 7, 2**62] if array.dtype.kind == "i" else [0, -1, 0.5, 2, 1e300, float("nan"), float("inf")]
-            with np.errstate(over="ignore"):
-                for _ in range(rng.randrange(1, 3)):
-                    flat[rng.randrange(len(flat))] = np.array(rng.choice(strange)).astype(array.dtype)
-            return flat.reshape(array.shape)
-
-
-def change_policy(arrays: Arrays, header: dict[str, Any], rng: random.Random) -> tuple[Arrays, dict[str, Any]]:
-    """A policy with one to three changes of its meaning."""
-    arrays, header = dict(arrays), copy.deepcopy(header)
-    for _ in range(rng.randrange(1, 4)):
-        name, field = rng.choice(sorted(arrays) or [""]), rng.choice(sorted(header))
-        match rng.randrange(8):
-            case 0:
-                header[field] = rng.choice(STRANGE)
-            case 1:
-                del header[field]
-            case 2:
-                arrays.pop(name, None)
-            case 3:
-                arrays[rng.choice(["keys0", "weights9", "x", "keys2"])] = np.zeros(rng.randrange(4))
-            case 4 if len(arrays) > 1:
-                other = rng.choice(sorted(arrays))
-                arrays[name], arrays[other] = arrays[other], arrays[name]
-            case _:
-                if name in arrays:
-                    arrays[name] = change_array(arrays[name], rng)
-        if not header:
-            break
-    return arrays, header
+    return policies()
 
 
 def use(policy: MadePolicy) -> None:
     """Judge, show, simplify and play."""
-    uses: list[Callable[[], object]] = [lambda: judge(GAME, policy), lambda: policy.probabilities(GAME.start().play("K J"))]
+    game = next((game for game in GAMES if game.fingerprint == policy.fingerprint), GAMES[0])
+    state = game.start().play("K J") if game is GAMES[0] else game.start()
+    uses: list[Callable[[], object]] = [lambda: judge(game, policy), lambda: policy.probabilities(state)]
     uses.append(lambda: PolicyAgent("it", policy).join(nebel.game("leduc")))
     if isinstance(policy, TablePolicy):
         table = policy
-        uses += [lambda: table.check_game(GAME), lambda: listed(table, GAME, (0, 1), 5), lambda: simplify(table)]
-    policy.check_game(GAME)
+        uses += [lambda: table.check_game(game), lambda: listed(table, game, (0, 1), 5), lambda: simplify(table)]
+    policy.check_game(game)
     for each in uses:
         try:
             each()
@@ -130,19 +58,12 @@ def use(policy: MadePolicy) -> None:
             one_line(problem)
 
 
-def one_line(problem: Problem, quoting: bool = False) -> None:
-    """The message is one line that can be read; strategies quote the line of the file below it."""
-    first, *more = str(problem).splitlines()
-    assert len(first) < 2500
-    assert quoting or not more
-
-
 def test_policies_of_changed_meaning_are_refused_or_make_sense(made: list[MadePolicy], tmp_path: Path) -> None:
     file, refused = tmp_path / "changed.nebel", 0
     sources = []
     for policy in made:
         nebel.save_policy(policy, file)
-        sources.append(read_arrays(file, "policy", "network", "networks"))
+        sources.append(read_arrays(file, *POLICIES))
     shelf = Shelf(Setup(runs=tmp_path))
     for seed in range(COUNT):
         rng = random.Random(seed)
@@ -158,6 +79,30 @@ def test_policies_of_changed_meaning_are_refused_or_make_sense(made: list[MadePo
             refused += 1
             one_line(problem)
     assert refused > COUNT // 2
+
+
+@pytest.mark.parametrize("fact", [{"method": "\033[2J"}, {"\033": 1}, {"settings": "x" * 200_000}], ids=["value", "name", "long"])
+def test_facts_that_a_terminal_cannot_show(fact: dict[str, Any], made: list[MadePolicy], tmp_path: Path) -> None:
+    file = tmp_path / "facts.nebel"
+    nebel.save_policy(made[0], file)
+    arrays, header = read_arrays(file, *POLICIES)
+    write_arrays(file, arrays, {**header, "facts": fact})
+    with pytest.raises(Problem, match="too long or cannot be shown"):
+        nebel.load_policy(file)
+
+
+@pytest.mark.parametrize("which", [2, 3], ids=["network", "networks"])
+def test_networks_whose_numbers_grow_without_bounds(which: int, made: list[MadePolicy], tmp_path: Path) -> None:
+    file = tmp_path / "large.nebel"
+    nebel.save_policy(made[which], file)
+    arrays, header = read_arrays(file, *POLICIES)
+    large = {name: array * np.float32(3e38) if "weights" in name else array for name, array in arrays.items()}
+    write_arrays(file, large, header)
+    policy = nebel.load_policy(file)
+    with pytest.raises(Problem, match="not finite"):
+        judge(GAMES[0], policy)
+    with pytest.raises(Problem, match="not finite"):
+        policy.probabilities(GAMES[0].start().play("K J"))
 
 
 def test_damaged_policies_are_refused(made: list[MadePolicy], tmp_path: Path) -> None:
@@ -200,54 +145,13 @@ def test_headers_that_would_fill_the_memory(start: bytes, tmp_path: Path) -> Non
         one_line(caught.value)
 
 
-NUMBERS = ["1/2", "-1/2", "0", "1e-9999999", "1e9999999", "NaN", "Infinity", "1/0", "9" * 5000, "1/" + "7" * 900, "", 1, 0.5, None, [], "½"]
-
-
-def change_certificate(data: Any, rng: random.Random) -> str:
-    """A certificate with one to three changes, as text."""
-    data = copy.deepcopy(data)
-    for _ in range(rng.randrange(1, 4)):
-        side = data.get(rng.choice(["black", "white"]))
-        lines = side.get("strategies") if isinstance(side, dict) else None
-        match rng.randrange(7):
-            case 0:
-                data[rng.choice(list(data))] = rng.choice([*NUMBERS, True, {}, "silent", "noisy", "flash", 30, -1, 10**30])
-            case 1:
-                data.pop(rng.choice(list(data)))
-            case 2 if isinstance(side, dict):
-                side["guarantee"] = rng.choice(NUMBERS)
-            case 3 if lines:
-                lines[rng.randrange(len(lines))] = rng.choice([[], ["1/2"], "1/2", [rng.choice(NUMBERS), "a;"], [1, 2, 3], None])
-            case 4 if lines and isinstance(lines[0], list) and lines[0]:
-                lines[0][0] = rng.choice(NUMBERS)
-            case 5 if lines and isinstance(lines[-1], list) and len(lines[-1]) > 1 and isinstance(lines[-1][1], str):
-                text = [*lines[-1][1]]
-                for _ in range(rng.randrange(1, 4)):
-                    text[rng.randrange(len(text))] = rng.choice("abcdz+-*;.") * rng.choice([0, 1, 1, 2, 3000])
-                lines[-1][1] = "".join(text) or ";"
-            case _:
-                if isinstance(side, dict):
-                    side["strategies"] = rng.choice([[], None, {}, [["1", ";" * 9]], [["1", "a+" * 5000]], [["1", "a;"]] * 2])
-    text = json.dumps(data)
-    if rng.random() < 0.2:
-        at = rng.randrange(len(text))
-        text = text[:at] + rng.choice(["[" * 3000, "NaN", "", "\0", "9" * 5000, '"', "}"]) + text[at + rng.randrange(3) :]
-    return text
-
-
-@pytest.fixture(scope="module")
-def certificates() -> list[Any]:
-    files = [*CERTIFICATES.glob("2x2*.gz"), *CERTIFICATES.glob("2x3-classic*.gz"), *CERTIFICATES.glob("3x2-abrupt-silent*.gz")]
-    assert len(files) == 10
-    return [json.loads(gzip.decompress(file.read_bytes())) for file in sorted(files)]
-
-
-def test_changed_certificates_are_refused_or_hold(certificates: list[Any], tmp_path: Path) -> None:
-    refused = 0
+def test_changed_certificates_are_refused_or_hold(tmp_path: Path) -> None:
+    refused, whole = 0, certificates()
+    assert len(whole) == 10
     for seed in range(COUNT):
         rng = random.Random(seed)
         file = tmp_path / f"changed.json{rng.choice(['', '.gz', '.xz'])}"
-        text = change_certificate(rng.choice(certificates), rng).encode()
+        text = change_certificate(rng.choice(whole), rng).encode()
         file.write_bytes({".gz": gzip.compress, ".xz": lzma.compress}.get(file.suffix, bytes)(text))
         try:
             verify(file)
@@ -265,9 +169,9 @@ def test_a_certificate_that_unpacks_to_too_much(pack: Callable[[bytes], bytes], 
         verify(file)
 
 
-def test_a_search_that_would_not_end_gives_up(certificates: list[Any], tmp_path: Path) -> None:
+def test_a_search_that_would_not_end_gives_up(tmp_path: Path) -> None:
     file = tmp_path / "hard.json"
-    file.write_text(json.dumps(certificates[-1]))
+    file.write_text(json.dumps(certificates()[-1]))
     verify(file)
     with pytest.raises(Problem, match="more than 3 steps"):
         verify(file, patience=3)
@@ -280,29 +184,6 @@ def test_verify_says_what_a_file_is_instead(made: list[MadePolicy], tmp_path: Pa
     (tmp_path / "picture.png").write_bytes(b"\x89PNG\xff")
     with pytest.raises(Problem, match="it is not text"):
         verify(tmp_path / "picture.png")
-
-
-HEADER = "rows: {}\ncols: {}\nplayer: {}\n"
-PIECES = [
-    "a1", "b1", "a2", "b2", "c3", "z9", "!", "?", "T", "(", ")", "{", "}", ",", ":", "|", "~", "=", "/", "1/2", "0.3", "1/3", "n_", "m_",
-    "\n", "é", "(a1)", "~ (b2)", "{a1, b1}", "{a1: 1/2, b2: 1/2}", "{a1 | b2}",
-    "T(n_)", "m_ = a2 ~ (b1)", "n_ = {m_, T(m_)}", "9" * 30, "#", "¬",
-    "(" * 200, "~ (a1)" * 200, "a1 " * 500, "{" * 100,
-]  # fmt: skip
-
-
-def change_notation(rng: random.Random) -> str:
-    """Definitions of pieces, or of names that name each other."""
-    head = HEADER.format(rng.choice([2, 2, 3, 0, "9" * 30, "x"]), rng.choice([2, 2, 1, 40]), rng.choice(["black", "white", "red"]))
-    if rng.random() < 0.3:
-        head = HEADER.format(2, 2, "black")
-        count = rng.randrange(1, 60)
-        forms = ["{{{0}: 1/2, T({0}): 1/2}}", "{0}, {0}", "{0} ~ ({0})", "{{{0} | T({0})}}", "{{{0}: 1/3, a1: 2/3}}, {0}", "T({0})"]
-        lines = [f"x{i}_ = {rng.choice(forms).format(f'x{i + 1}_')}" for i in range(count)]
-        return "\n".join([head, "play = x0_", *lines, f"x{count}_ = {rng.choice(['a1 ~ (b1), !', 'a1', '{a1, a2, b1, b2}'])}"])
-    body = " ".join(rng.choice(PIECES) for _ in range(rng.randrange(1, 12)))
-    rest = "\n".join(f"{name} = {' '.join(rng.choice(PIECES) for _ in range(3))}" for name in rng.sample(["n_", "m_", "k_"], 2))
-    return f"{head}play = {body}\n{rest}\n"
 
 
 def test_changed_notations_are_refused_or_followed(tmp_path: Path) -> None:

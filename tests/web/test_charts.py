@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -187,3 +188,33 @@ def test_charts_fit_a_phone(browser: Any, server: Serving, scheme: Any) -> None:
         written = page.locator(".plot .xtick text").first.evaluate("text => getComputedStyle(text).fill")
         assert written == page.evaluate("getComputedStyle(document.body).color")
     context.close()
+
+
+RUNS = {
+    "nested": ("[" * 100_000, "[" * 100_000 + "\n"),
+    "surrogates": ('{"game": "\\ud800", "method": "\\u0007", "seed": 1}', '{"iterations": 1, "\\ud800": 1}\n'),
+    "numbers": ('{"game": 7, "seed": %s}' % ("9" * 4000), '{"iterations": %s, "e": 1e999, "f": NaN}\n' % ("9" * 4000)),
+    "long": ('{"game": "%s"}' % ("x" * 3_000_000), ""),
+    "latin": ("\xff", "\xff\n"),
+}  # fmt: skip
+
+
+def test_one_bad_run_stops_nobody(local: Local, tmp_path: Path) -> None:
+    run_in(tmp_path / "good", [{"iterations": 1, "exploitability": 1.0}])
+    for name, (asked, metrics) in RUNS.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run.json").write_text(asked, encoding="latin-1")
+        (tmp_path / name / "metrics.jsonl").write_text(metrics, encoding="latin-1")
+    (tmp_path / "gone").mkdir()
+    (tmp_path / "gone" / "metrics.jsonl").symlink_to("/nonexistent")
+    (tmp_path / "pipe").mkdir()
+    os.mkfifo(tmp_path / "pipe" / "metrics.jsonl")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    (tmp_path / "loop.nebel").symlink_to(tmp_path / "loop.nebel")
+    listed = local.get("/api/runs")
+    assert listed.status_code == 200
+    assert {run["name"] for run in listed.json()["runs"]} == {"good", *RUNS}
+    assert local.get("/api/runs/curves", run="good", y="exploitability").json()["points"] == {"good": 1}
+    for name in (*RUNS, "gone", "pipe", "loop"):
+        assert local.get("/api/runs/curves", run=name, y="exploitability").status_code in (400, 404)
+    assert local.get("/api/look/roots", agent=f"{tmp_path.name}/loop.nebel", game="kuhn", player=0).status_code == 400

@@ -337,6 +337,18 @@ def test_reviews_of_large_games_are_estimates_and_say_so(here: Local) -> None:
     assert 0 < loss["error"] < 1
 
 
+def test_damaged_files_are_left_out_and_named(page: Any, folder: Path) -> None:
+    bad = folder / "bad.nebel"
+    bad.write_text("no policy")
+    try:
+        page.goto("/#/look")
+        page.get_by_text("1 file left out").click()
+        page.get_by_text(f"{folder.name}/bad.nebel: bad.nebel is not a policy").wait_for()
+        page.get_by_role("button", name="Leduc poker").wait_for()
+    finally:
+        bad.unlink()
+
+
 def test_in_the_browser(page: Any, folder: Path) -> None:
     page.goto("/#/look")
     page.get_by_role("button", name="Leduc poker").click()

@@ -10,7 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from nebel.cli.flags import Parser, owners, value_of
-from nebel.cli.screen import say
+from nebel.cli.screen import printable, say
 from nebel.core.errors import Problem
 from nebel.core.suggest import did_you_mean
 
@@ -61,7 +61,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         return _run(words)
     except Problem as problem:
-        say(f"nebel: {problem}", to_error=True)
+        say(printable(f"nebel: {problem}"), to_error=True)
         return 2
     except KeyboardInterrupt:
         say("nebel: interrupted", to_error=True)

@@ -16,7 +16,8 @@ from nebel.match.thinkers import Thinker
 
 def judge_online(args: argparse.Namespace) -> int:
     agent = read(args.policy)
-    assert isinstance(agent, Thinker)
+    if not isinstance(agent, Thinker):
+        raise BadSetting(f"{agent.name} cannot be judged: judge takes policies and searches, nebel match any agent")
     if args.by != "exact":
         raise BadSetting(f"--by {args.by} is for policies; {agent.name} is judged exactly")
     if args.aggregate is not None and args.aggregate < 1:

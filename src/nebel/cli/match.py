@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import math
+from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -105,15 +107,38 @@ def _result(line: dict[str, Any], path: Path) -> Result:
         fields: dict[str, Any] = {name: line[name] for name in Result.__dataclass_fields__}
     except KeyError as error:
         raise BadFile(f"{path}: the line of {line['a']} against {line['b']} lacks {error}; delete it") from error
+    if not _is_sound(fields):
+        raise BadFile(f"{path}: the line of {line['a']} against {line['b']} is damaged; delete it")
     pairs = {name: tuple(value) for name, value in fields.items() if isinstance(value, list)}
     return Result(**{**fields, **pairs})
+
+
+def _is_sound(fields: dict[str, Any]) -> bool:
+    """Whether what a line says of a result is of the right kinds: counts, finite numbers, pairs of them."""
+
+    def number(x: Any) -> bool:
+        return type(x) in (int, float) and math.isfinite(x)
+
+    def pair(x: Any, entry: Callable[[Any], bool]) -> bool:
+        return isinstance(x, list) and len(x) == 2 and all(entry(each) for each in x)
+
+    counts = [fields[name] for name in ("wins", "draws", "losses")]
+    return (
+        all(type(count) is int and count >= 0 for count in counts)
+        and sum(counts) == fields["games"]
+        and number(fields["score"])
+        and (fields["exact"] is None or number(fields["exact"]))
+        and (fields["interval"] is None or pair(fields["interval"], number))
+        and pair(fields["unknown"], number)
+        and pair(fields["seconds"], lambda x: x is None or number(x))
+    )
 
 
 def _read_lines(path: Path) -> list[dict[str, Any]]:
     """Return finished pairs; a line that a killed run left unfinished is left out."""
     lines = []
     for text in path.read_text(encoding="utf-8", errors="replace").splitlines():
-        with contextlib.suppress(ValueError):
+        with contextlib.suppress(ValueError, RecursionError):
             line = json.loads(text)
             if isinstance(line, dict) and "a" in line and "b" in line:
                 lines.append(line)

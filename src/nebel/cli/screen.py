@@ -15,6 +15,8 @@ from nebel.core.errors import BadFile
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+LONGEST = 2000
+"""Characters of a line of an error; it may quote a file that is one line."""
 LINE_EVERY = 5.0
 """Seconds between two lines of one stage."""
 
@@ -32,6 +34,15 @@ def say(text: str = "", to_error: bool = False) -> None:
         raise
     except OSError as error:
         raise BadFile(f"standard {'error' if to_error else 'output'} cannot be written: {error.strerror or error}") from error
+
+
+def printable(text: str) -> str:
+    """Return a text as a terminal may be given it: what cannot be printed is escaped, and long lines are cut."""
+    lines = []
+    for line in text.split("\n"):
+        shown = "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in line[:LONGEST])
+        lines.append(shown + (" ..." if len(line) > LONGEST else ""))
+    return "\n".join(lines)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

@@ -42,6 +42,15 @@ def read_start(path: Path, count: int) -> bytes:
         raise BadFile(f"{path} cannot be read: {error.strerror or error}") from error
 
 
+def file_inside(folder: Path, name: str | Path) -> Path | None:
+    """Return the regular file of this name in a folder or below it; None if there is none, or if the name or links lead elsewhere."""
+    try:
+        path = (folder / name).resolve()
+        return path if path.is_relative_to(folder.resolve()) and path.is_file() else None
+    except (OSError, ValueError, RuntimeError):  # a name that no file could have, or links that lead to each other
+        return None
+
+
 def read_text(path: Path, most: int, what: str) -> str:
     """Return a text in UTF-8; `what` says what the file should be, such as "a strategy"."""
     try:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
+import numbers
 import types
 import typing
 from collections.abc import Sequence
@@ -26,14 +28,31 @@ class Settings:
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
             value, meta = getattr(self, field.name), field.metadata
+            if value is None and field.name in _may_be_none(type(self)):
+                continue
+            _check_type(field.name, value, types_of(type(self))[field.name])
             low, high, choices = meta.get("low"), meta.get("high"), meta.get("choices")
             if choices and value not in choices:
                 raise BadSetting(f"{flag_of(field.name)} {value} is not one of: {', '.join(choices)}{did_you_mean(str(value), choices)}")
             if (low is not None and not value >= low) or (high is not None and not value <= high):  # not a number is neither
                 bounds = f"at least {low:g}" if high is None else f"between {low:g} and {high:g}"
                 raise BadSetting(f"{flag_of(field.name)} {value} is out of range: it must be {bounds}")
-            if value in (math.inf, -math.inf):
+            if low is not None and value > MOST:  # seeds may be larger
+                raise BadSetting(f"{flag_of(field.name)} {str(value)[:40]} is out of range: it must be at most {MOST}")
+            if isinstance(value, numbers.Real) and not abs(value) < math.inf:
                 raise BadSetting(f"{flag_of(field.name)} {value} is out of range: it must be finite")
+
+
+_KINDS: dict[type, tuple[type, str]] = {
+    bool: (bool, "true or false"), int: (numbers.Integral, "a whole number"), float: (numbers.Real, "a number"), str: (str, "a word"),
+}  # fmt: skip
+
+
+def _check_type(name: str, value: Any, kind: type) -> None:
+    """Raise `BadSetting` unless a value is of the kind that its field holds."""
+    accepted, words = _KINDS[kind]
+    if not isinstance(value, accepted) or (isinstance(value, bool) and kind is not bool):
+        raise BadSetting(f"{flag_of(name)} {str(value)[:40]!r} is not {words}")
 
 
 def flag_of(name: str) -> str:
@@ -43,6 +62,20 @@ def flag_of(name: str) -> str:
 Kind = TypeVar("Kind", bound=Settings)
 
 
+def made_of(kind: type[Kind], values: dict[str, Any]) -> Kind:
+    """Return settings with these values, which may come from a file; raises `BadSetting` where names, kinds or ranges do not fit."""
+    known = [field.name for field in dataclasses.fields(kind)]
+    if strange := [name for name in values if name not in known]:
+        raise BadSetting(f"no setting {strange[0][:40]!r}{did_you_mean(strange[0][:40], known)}; there are: {', '.join(known)}")
+    return kind(**values)
+
+
+@functools.cache
+def _may_be_none(kind: type[Settings]) -> set[str]:
+    return {name for name, hint in typing.get_type_hints(kind).items() if type(None) in typing.get_args(hint)}
+
+
+@functools.cache
 def types_of(kind: type[Settings]) -> dict[str, Any]:
     """What the fields hold, leaving out that they may be None."""
     return {name: _plain_type(hint) for name, hint in typing.get_type_hints(kind).items()}

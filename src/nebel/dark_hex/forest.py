@@ -98,6 +98,22 @@ def enlarge(forest: Forest) -> Forest:
     return Forest._make([*columns, forest.count])
 
 
+def check_forest(forest: Forest, roots: Any, board: Board) -> None:
+    """Raise `ValueError` unless a forest that was read from a file is made of trees, and these are roots of them."""
+    *columns, seeds, count = forest
+    size, strategies = (int(number) for number in count)
+    whole = len({len(column) for column in columns}) == 1 and 0 <= size <= len(forest.move) and 0 <= strategies <= len(seeds)
+    if not whole or np.any((roots < 0) | (roots >= size)):
+        raise ValueError("strategies are missing")
+    owner, own, tried, move, child, sibling, event = (column[:size].astype(np.int64) for column in columns)
+    node, sets = np.arange(size), 1 << board.cells
+    fits = (owner >= 0) & (owner < strategies) & (own >= 0) & (own < sets) & (tried >= 0) & (tried < sets)
+    fits &= (move >= NONE) & (move < board.cells) & (event >= NONE) & (event < HEARD + board.cells)
+    fits &= ((child == NONE) | ((node < child) & (child < size))) & (sibling >= NONE) & (sibling < np.maximum(node, 0))
+    if not fits.all():
+        raise ValueError("strategies are not trees")
+
+
 @rule
 def root(forest: Forest, seed: Any) -> Any:
     """A new strategy; returns its first node."""

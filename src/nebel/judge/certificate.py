@@ -26,7 +26,7 @@ from nebel.core.input import MEGABYTE, parse_json, read_bytes
 from nebel.core.output import write_bytes
 from nebel.dark_hex.forest import HEARD, NONE, PLACED, TAKEN, Forest
 from nebel.judge.verify import LETTERS, PATIENCE, Board, Unproven, guarantee
-from nebel.policy.io import POLICIES, read_header
+from nebel.policy.io import POLICIES, kind_of, read_header
 
 KIND = "nebel certificate"
 PLAYERS = ("black", "white")
@@ -128,10 +128,12 @@ def read_certificate(path: Path) -> Certificate:
         raise BadFile(f"{path} is not a certificate; nebel solve GAME --with double-oracle writes one")
     try:
         board = Board(*(data[name] for name in Board._fields))
-        if not all(type(n) is int and n > 0 for n in board[:2]) or board.cells > len(LETTERS) or type(board.abrupt) is not bool:
-            raise ValueError(f"a board of {board.rows} rows and {board.cols} columns, abrupt {board.abrupt}, is not possible")
+        if not all(type(n) is int and n > 0 for n in board[:2]) or board.cells > len(LETTERS):
+            raise ValueError(f"a board of these rows and cols is not possible: it has 1 to {len(LETTERS)} cells")
+        if type(board.abrupt) is not bool:
+            raise ValueError("abrupt is not true or false")
         if board.leak not in ("silent", "noisy", "flash"):
-            raise ValueError(f"leak is {board.leak!r}, not silent, noisy or flash")
+            raise ValueError("leak is not silent, noisy or flash")
         sides = [data[name] for name in PLAYERS]
         mixtures = [[(_fraction(weight), _tree(text)) for weight, text in side["strategies"]] for side in sides]
         guarantees = [_fraction(side["guarantee"]) for side in sides]
@@ -143,11 +145,11 @@ def read_certificate(path: Path) -> Certificate:
 def _what(path: Path, error: Exception) -> str:
     """What a file that is not JSON is instead, as far as it can be told."""
     try:
-        kind = str(read_header(path).get("kind"))[:20]
+        header = read_header(path)
     except BadFile:
         text = "it is not text; a certificate is JSON, which nebel solve GAME --with double-oracle writes"
         return text if isinstance(error, UnicodeDecodeError) else str(error)
-    return f"it is a {kind}" + (f"; nebel judge {path} measures it" if kind in POLICIES else "")
+    return f"it is {kind_of(header)}" + (f"; nebel judge {path} measures it" if header.get("kind") in POLICIES else "")
 
 
 def _fraction(text: Any) -> Fraction:

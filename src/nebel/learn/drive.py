@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 from nebel.core.errors import BadSetting, TooLarge
 from nebel.core.game import Game
 from nebel.core.recall import PERFECT
-from nebel.core.settings import Settings
+from nebel.core.settings import Settings, made_of
 from nebel.core.state import resolve_recall
 from nebel.core.tree import grow
 from nebel.judge.best_response import Judge
@@ -142,7 +142,7 @@ def _learn(entry: Entry, signals: Signals, workers: str, progress: Callable[[New
     if recall == PERFECT and recall not in game.encodings:
         recall = next(iter(game.encodings), recall)
     job = replace(job, game=game.string, method=method_named(job.method), recall=recall)
-    settings = METHODS[job.method](**usual(job.method, bool(encoding_of(game, recall).board), job.settings))
+    settings = made_of(METHODS[job.method], usual(job.method, bool(encoding_of(game, recall).board), job.settings))
     job = replace(job, settings=as_dict(settings))
     entry.begin(job, game)
     if entry.asked.budget == Budget():

@@ -11,11 +11,21 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from nebel.core.errors import BadFile
+
 Floats = NDArray[np.float32]
 Reals = NDArray[np.float64]
 Arrays = dict[str, NDArray[Any]]
 Rows = TypeVar("Rows", bound=tuple[Any, ...])
 """A NamedTuple of arrays, all of one length."""
+
+
+def put_back(saved: Arrays, own: Arrays) -> None:
+    """Copy saved arrays into those of the same names; raises `BadFile` if their shapes or kinds differ."""
+    for name, array in own.items():
+        if (saved[name].shape, saved[name].dtype) != (array.shape, array.dtype):
+            raise BadFile(f"the checkpoint is damaged: its {name} is not an array of {array.dtype} of shape {array.shape}")
+        array[...] = saved[name]
 
 
 class Experience(NamedTuple):

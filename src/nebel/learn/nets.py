@@ -46,6 +46,8 @@ KEPT = 0.99
 
 MOMENTS = ("exp_avg", "exp_avg_sq", "step")
 """What Adam remembers of a parameter."""
+STEP = (1,)
+"""The shape in which the number of steps is saved."""
 
 
 class Shape(NamedTuple):
@@ -278,7 +280,11 @@ class Net:
                 each.copy_(torch.from_numpy(arrays[f"{name}{key}"]))
         for i, parameter in enumerate(self.net.parameters()):
             if f"{name}step{i}" in arrays:
-                self._adam.state[parameter] = {kind: torch.from_numpy(arrays[f"{name}{kind}{i}"].copy()) for kind in MOMENTS}
+                held = {kind: torch.from_numpy(arrays[f"{name}{kind}{i}"].copy()) for kind in MOMENTS}
+                shapes = dict.fromkeys(MOMENTS, parameter.shape) | {"step": STEP}
+                if any(each.dtype != parameter.dtype or each.shape != shapes[kind] for kind, each in held.items()):
+                    raise ValueError(f"what Adam remembers of parameter {i} is of another shape")
+                self._adam.state[parameter] = held
 
 
 class Dense(Net):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from nebel.core.errors import BadSetting
+from nebel.core.settings import made_of
 from nebel.core.suggest import did_you_mean
 from nebel.learn.mmd_ppo import MmdPpoSettings
 
@@ -89,7 +90,7 @@ def usual(method: str, board: bool, given: dict[str, Any]) -> dict[str, Any]:
         return given
     cards = {**preset_of(method, "cards"), **given}
     try:
-        MmdPpoSettings(**cards)
+        made_of(MmdPpoSettings, cards)
     except BadSetting:
         return given
     return cards

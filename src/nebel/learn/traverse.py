@@ -22,7 +22,7 @@ from nebel.core.rng import uniform
 from nebel.core.rows import copy
 from nebel.core.rule import kernel, rule
 from nebel.core.unfold import look_away
-from nebel.learn.memory import Arrays, Experience
+from nebel.learn.memory import Arrays, Experience, put_back
 from nebel.policy.net import encoding_of
 
 BOARDS = 2048
@@ -348,8 +348,7 @@ class Traverser:
         return {f"boards.{name}": array for name, array in held.items()}
 
     def restore(self, arrays: Arrays) -> None:
-        for name, held in self.save().items():
-            held[...] = arrays[name]
+        put_back(arrays, self.save())
 
 
 @kernel

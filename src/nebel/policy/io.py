@@ -17,7 +17,7 @@ from nebel.core.input import read_start
 from nebel.core.output import replacing
 from nebel.core.suggest import did_you_mean
 from nebel.policy.net import Layer, NetPolicy, check_finite
-from nebel.policy.nets import NetsPolicy
+from nebel.policy.nets import NetsPolicy, check_weights
 from nebel.policy.table import MadePolicy, Policy, Shares, TablePolicy, Uniform
 from nebel.policy.validate import check_header, check_layers, check_names, check_odds, check_table
 
@@ -26,6 +26,7 @@ SHIPPED = Path(__file__).parent.parent / "strategies"
 """Policies and strategies that come with the library."""
 POLICIES = ("policy", "network", "networks")
 """Kinds of files that are policies."""
+CALLED = {"policy": "a policy", "network": "a network", "networks": "an ensemble of networks", "checkpoint": "a checkpoint"}
 MOST_HEADER = 4_000_000
 """Bytes of a policy's header."""
 Arrays = dict[str, NDArray[Any]]
@@ -86,7 +87,7 @@ def _opened(path: Path) -> Iterator[tuple[Any, dict[str, Any]]]:
             if header is None:
                 raise BadFile(f"{path} is not a nebel file: its header is missing")
             if header.get("format") != FORMAT:
-                raise BadFile(f"{path} has format {str(header.get('format'))[:20]}, this version of nebel reads format {FORMAT}")
+                raise BadFile(f"{path} has format {str(header.get('format'))[:20]!r}, this version of nebel reads format {FORMAT}")
             yield file, header
     except BadFile:
         raise
@@ -104,9 +105,14 @@ def _header_in(text: str | None) -> dict[str, Any] | None:
 
 
 def _check_kind(path: Path, header: dict[str, Any], kinds: Sequence[str]) -> None:
+    if header.get("kind") not in kinds:
+        raise BadFile(f"{path} is {kind_of(header)}, not {' or '.join(CALLED[kind] for kind in kinds)}")
+
+
+def kind_of(header: dict[str, Any]) -> str:
+    """Say what a file is, by its header."""
     kind = header.get("kind")
-    if kind not in kinds:
-        raise BadFile(f"{path} is a {str(kind)[:20]}, not a {' or a '.join(kinds)}")
+    return CALLED.get(kind, "of an unknown kind") if isinstance(kind, str) else "of no kind"
 
 
 def _limit_header(path: Path) -> None:
@@ -150,7 +156,8 @@ def save_policy(policy: MadePolicy, path: str | Path) -> None:
     if isinstance(policy, NetsPolicy):
         arrays = {f"odds{p}": policy.weights[p] for p in range(2)}
         for p in range(2):
-            check_layers(policy.layers[p])
+            check_finite(policy.layers[p])
+            check_weights(policy.weights[p], p)
             arrays |= {f"{p}{name}": array for name, array in _layer_arrays(policy.layers[p]).items()}
         kinds = [layer.kind for layer in policy.layers[0]]
         write_arrays(Path(path), arrays, {**header, "kind": "networks", "layers": kinds})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -79,11 +79,7 @@ class NetPolicy(MadePolicy):
 
     def logits(self, rows: Floats) -> Floats:
         """Of all moves, for rows of encodings."""
-        for layer in self.layers:
-            rows = layer(rows)
-        if not np.isfinite(rows).all():
-            raise BadPolicy("the network's numbers for moves are not finite: its weights, or what the game tells it, are too large")
-        return rows
+        return feed(self.layers, rows)
 
     def sharpened(self, power: float) -> NetPolicy:
         """With odds raised to this power."""
@@ -109,6 +105,16 @@ class NetPolicy(MadePolicy):
         chosen = logits[state, side.move]
         odds = np.exp(chosen - np.maximum.reduceat(chosen, side.row[:-1])[state])
         return odds / np.add.reduceat(odds, side.row[:-1])[state]
+
+
+def feed(layers: Iterable[Layer], rows: Floats) -> Floats:
+    """Return what the last layer makes of rows of encodings; raises `BadPolicy` if that is not finite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        for layer in layers:
+            rows = layer(rows)
+    if not np.isfinite(rows).all():
+        raise BadPolicy("the network's numbers for moves are not finite: its weights, or what the game tells it, are too large")
+    return rows
 
 
 def check_finite(layers: tuple[Layer, ...]) -> None:

@@ -18,7 +18,7 @@ from nebel.core.rule import kernel
 from nebel.core.state import State
 from nebel.core.tree import Tree
 from nebel.policy.checked import check_probabilities
-from nebel.policy.net import Floats, Layer, Reals, check_encoding, check_finite, encode, encode_side
+from nebel.policy.net import Floats, Layer, Reals, check_encoding, check_finite, encode, encode_side, feed
 from nebel.policy.table import MadePolicy, OnTree
 
 
@@ -56,6 +56,12 @@ def _mix(parent: Any, first: Any, spot: Any, strategy: Any, weight: float, reach
             sums[spot[i] + a] += reach[first[i] + a]
 
 
+def check_weights(weights: Reals, player: int) -> None:
+    """Raise `BadPolicy` unless these can be the weights of a player's networks."""
+    if not (np.all(weights >= 0.0) and 0.0 < weights.sum() < np.inf):
+        raise BadPolicy(f"the weights of player {player}'s networks have to be 0 or more, and finite, and not all 0")
+
+
 @dataclass(frozen=True, eq=False)
 class NetsPolicy(MadePolicy):
     """By player: layers whose arrays have one network after another, and the networks' weights."""
@@ -72,15 +78,13 @@ class NetsPolicy(MadePolicy):
         for player, weights in enumerate(self.weights):
             check_finite(self.layers[player])
             check_encoding(self.game, self.recall, self.layers[player], game)
-            if not (np.all(weights >= 0.0) and 0.0 < weights.sum() < np.inf):
-                raise BadPolicy(f"the weights of player {player}'s networks have to be 0 or more, and finite, and not all 0")
+            check_weights(weights, player)
 
     def shares(self, player: int, rows: Floats, legal: NDArray[np.bool_]) -> Reals:
         """By network, row and move: the strategies of all networks."""
         made = np.broadcast_to(rows, (len(self.weights[player]), *rows.shape))
-        for layer in self.layers[player]:
-            made = layer._replace(biases=layer.biases[:, None, :])(made)
-        return match_regrets(made, legal)
+        layers = (layer._replace(biases=layer.biases[:, None, :]) for layer in self.layers[player])
+        return match_regrets(feed(layers, made), legal)
 
     def probabilities(self, state: State) -> dict[int, float]:
         self.check_state(state)
@@ -115,10 +119,7 @@ class NetsPolicy(MadePolicy):
         sums, blind = np.zeros(len(side.move)), np.zeros(len(side.move))
         for k, weight in enumerate(self.weights[player]):
             one = [Layer(layer.weights[k], layer.biases[k], *layer.kind) for layer in self.layers[player]]
-            made = rows
-            for layer in one:
-                made = layer(made)
-            strategy = match_regrets(made, legal)[state, side.move]
+            strategy = match_regrets(feed(one, rows), legal)[state, side.move]
             blind += weight * strategy
             _mix(side.points.parent, side.points.first, side.spot, strategy, weight, reach, sums)
         total = np.add.reduceat(sums, side.row[:-1])[state]

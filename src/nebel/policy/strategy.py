@@ -35,6 +35,8 @@ SURELY = 10
 """An estimate of information states this many times above the limit is taken for granted."""
 MOST_BYTES = MEGABYTE
 """Of a strategy file."""
+
+
 class Answer(NamedTuple):
     """What is played in one information state: by cell. `reach`: the player's own part in the probability of getting here."""
 

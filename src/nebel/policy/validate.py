@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 from nebel.core.errors import BadFile
 from nebel.policy.checked import check_shares
 from nebel.policy.net import BENDS, Layer
+from nebel.policy.nets import check_weights
 from nebel.policy.table import Shares
 
 Arrays = dict[str, NDArray[Any]]
 Header = dict[str, Any]
 
 MISSING = ("error", "uniform")
-LONGEST, MOST_LAYERS = 2000, 1000
-"""Characters of a name in a header, and layers of a network."""
+LONGEST, MOST_FACTS, MOST_LAYERS = 2000, 100_000, 1000
+"""Characters of a name in a header, and of a fact; layers of a network."""
 
 
 def check_header(header: Header) -> Header:
@@ -27,14 +28,21 @@ def check_header(header: Header) -> Header:
         text = header.get(name)
         if not isinstance(text, str) or not 0 < len(text) <= LONGEST or not text.isprintable():
             raise BadFile(f"its header has no {name}, or one that is not a name")
-    if not isinstance(header.get("facts"), dict):
-        raise BadFile("its header has no facts")
+    facts = header.get("facts")
+    if not isinstance(facts, dict) or not all(_is_shown(name) and _is_shown(value) for name, value in facts.items()):
+        raise BadFile("its header has no facts, or some that are too long or cannot be shown")
     kind = header.get("kind")
     if kind == "policy" and header.get("missing") not in MISSING:
         raise BadFile(f"its header must say that missing is {' or '.join(MISSING)}")
     if kind in ("network", "networks"):
         _check_kinds(header.get("layers"))
     return header
+
+
+def _is_shown(fact: Any) -> bool:
+    """Whether a terminal can show a fact: Python writes whatever is inside of others in characters that can be printed."""
+    text = str(fact)
+    return len(text) <= MOST_FACTS and text.isprintable()
 
 
 def _check_kinds(layers: Any) -> None:
@@ -99,5 +107,4 @@ def check_odds(odds: NDArray[Any], player: int) -> None:
     """Raise `BadFile` unless these are weights of networks."""
     if odds.dtype != np.float64 or odds.ndim != 1 or not len(odds):
         raise BadFile(f"odds{player} is not a row of numbers of 64 bits")
-    if not (np.all(odds >= 0) and 0 < np.sum(odds) < np.inf):
-        raise BadFile(f"the weights of player {player}'s networks are negative, not numbers, or all zero")
+    check_weights(odds, player)

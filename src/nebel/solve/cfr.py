@@ -25,7 +25,7 @@ from nebel.core.sequence import Half, halves, shares_of, spread, uniform_strateg
 from nebel.core.tree import Side, Tree
 from nebel.policy.table import TablePolicy, from_tree
 from nebel.solve.heritage import Held, Heritage, lay_down, sorted_held
-from nebel.solve.run import Steady
+from nebel.solve.run import Steady, fill
 
 Reals = NDArray[np.float64]
 
@@ -231,7 +231,7 @@ class FullWidth(Steady):
 
     def restore(self, arrays: dict[str, NDArray[Any]], iterations: int) -> None:
         for name, array in arrays.items():
-            getattr(self._tables[int(name[-1])], name[:-1])[:] = array
+            fill(getattr(self._tables[int(name[-1])], name[:-1]), array)
         self.iterations = iterations
         self._refresh()
 

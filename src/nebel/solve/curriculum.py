@@ -18,13 +18,13 @@ from nebel.core.errors import BadFile, BadSetting
 from nebel.core.game import BaseGame
 from nebel.core.kin import borrow, same, variant
 from nebel.core.registry import text_of
-from nebel.core.settings import Settings, setting
+from nebel.core.settings import Settings, made_of, setting
 from nebel.core.state import resolve_recall
 from nebel.policy.io import read_arrays, save_policy
 from nebel.solve.cfr import FullWidth
 from nebel.solve.drive import Result, solve
 from nebel.solve.heritage import left_by
-from nebel.solve.run import Budget, Entry, Job, Progress
+from nebel.solve.run import Budget, Entry, Job, Progress, progress_of
 from nebel.solve.sampled import Sampled
 from nebel.solve.settings import METHODS, Sampling, Sweeping, as_dict, method_named
 from nebel.solve.signals import heard
@@ -90,10 +90,10 @@ def _solve_family(
 ) -> Result:
     job, folder = entry.asked.job, entry.run.path if entry.run else None
     game = entry.game("solve")
-    chosen = Curriculum(**(job.curriculum or {}))
+    chosen = made_of(Curriculum, job.curriculum or {})
     family = stages(game, chosen.curriculum or "")
     job = replace(job, game=game.string, method=method_named(job.method), recall=resolve_recall(game, job.recall))
-    settings = METHODS[job.method](**job.settings)
+    settings = made_of(METHODS[job.method], job.settings)
     if not isinstance(settings, (Sweeping, Sampling)) or job.pone:
         method = f"{job.method} with --pone" if job.pone else job.method
         raise BadSetting(f"a curriculum is for tabular methods without --pone, for example --with cfr+, not for {method}")
@@ -124,6 +124,7 @@ def _solve_family(
 def _spent(folder: Path) -> Budget:
     """The budget of a stage that is finished: as many iterations as it had."""
     _, header = read_arrays(folder / "checkpoint" / "state.safetensors", "checkpoint")
-    if not header.get("iterations"):
-        raise BadFile(f"{folder} is damaged: its checkpoint does not say how many iterations it holds")
-    return Budget(iterations=int(header["iterations"]))
+    try:
+        return Budget(iterations=progress_of(header)[0])
+    except (KeyError, ValueError, BadSetting) as error:
+        raise BadFile(f"{folder} is damaged: its checkpoint does not say how many iterations it holds") from error

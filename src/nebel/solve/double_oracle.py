@@ -22,7 +22,7 @@ from nebel.core.errors import BadSetting
 from nebel.core.game import BaseGame
 from nebel.core.recall import PERFECT
 from nebel.core.rng import generator, mix
-from nebel.dark_hex.forest import Forest, board_of, duels, enlarge, grow_out, plant, sow
+from nebel.dark_hex.forest import Forest, board_of, check_forest, duels, enlarge, grow_out, plant, sow
 from nebel.dark_hex.sure_wins import on_board
 from nebel.judge.best_response import Verdict
 from nebel.judge.certificate import Certificate, certify, tree_text
@@ -201,7 +201,14 @@ class DoubleOracle(Steady):
         self.roots = [arrays[f"roots_{p}"] for p in range(2)]
         self.best = [arrays[f"best_{p}"] for p in range(2)]
         self.newest, self.value = (arrays["newest_0"], arrays["newest_1"]), float(arrays["value"][0])
+        if not len(self.guarantee) == len(self._blending) == len(self._seeds) == 2:
+            raise ValueError("figures of other than two players")
         self.forests = [Forest(*(arrays[f"forest_{p}_{name}"] for name in Forest._fields)) for p in range(2)]
+        for p in range(2):
+            check_forest(self.forests[p], self.roots[p], self.board)
+            lengths = len(self.newest[p]), len(self.best[p]), self.payoffs.shape[p], len(self._basis[p])
+            if max(lengths) > len(self.roots[p]):
+                raise ValueError("mixtures of more strategies than there are")
 
 
 def _rounded(mixture: Reals, spare: float) -> list[Fraction]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from nebel.core.errors import BadSetting, TooLarge
 from nebel.core.game import BaseGame
+from nebel.core.settings import made_of
 from nebel.core.state import resolve_recall
 from nebel.dark_hex import pruned
 from nebel.judge.best_response import Judge, Verdict
@@ -46,7 +47,7 @@ class Result:
 
 def make_solver(game: BaseGame, played: BaseGame, job: Job, sizing: Sizing) -> Solver:
     """`played`: the game, perhaps pruned."""
-    settings = METHODS[job.method](**job.settings)
+    settings = made_of(METHODS[job.method], job.settings)
     if isinstance(settings, Sampling):
         return Sampled(played, job.recall, sizing.tree, settings, job.seed, int(job.memory * GIGABYTE), sizing.walked)
     if isinstance(settings, DoubleOracleSettings):
@@ -115,7 +116,7 @@ def _solve(
     job = entry.asked.job
     game = entry.game("solve")
     job = replace(job, game=game.string, method=method_named(job.method), recall=resolve_recall(game, job.recall))
-    job = replace(job, settings=as_dict(METHODS[job.method](**job.settings)))
+    job = replace(job, settings=as_dict(made_of(METHODS[job.method], job.settings)))
     entry.begin(job, game)
     if job.pone:
         pruned.check(game, job.recall, job.memory)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from nebel.core.errors import BadSetting
 from nebel.core.game import BaseGame
 from nebel.core.rng import generator, mix
-from nebel.dark_hex.forest import Board, Forest, board_of, plant
+from nebel.dark_hex.forest import Board, Forest, board_of, check_forest, plant
 from nebel.dark_hex.slopes import Slope, Slopes
 from nebel.dark_hex.sure_wins import on_board
 from nebel.judge.best_response import Verdict
@@ -56,7 +56,7 @@ class Climber:
         self.shares = self.best = np.zeros((3**board.cells, board.cells))
         self.guarantee = self.best_guarantee = 0.0
         self.radius, self._first_radius, self.steps = radius, radius, 0
-        self._responder = BoardResponder(board, 1 - player, sure[1 - player])
+        self._board, self._responder = board, BoardResponder(board, 1 - player, sure[1 - player])
         self._slope = Slope(board, player, sure[1 - player])
         self._seed = generator(seed + player)[0]
         self._sure, self._flow = sure[player], np.zeros(len(self.shares))
@@ -186,6 +186,9 @@ class Climber:
         self.guarantee, self.best_guarantee, self.radius = (float(figure) for figure in arrays["state"][:3])
         self.steps = int(arrays["state"][3])
         self._forest = Forest(*(arrays[f"forest_{name}"] for name in Forest._fields))
+        check_forest(self._forest, self._roots, self._board)
+        if not len(self._roots) == len(self._used) == len(self._weight):
+            raise ValueError("strategies and weights of different numbers")
         self._measure(0)
 
 

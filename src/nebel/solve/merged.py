@@ -21,7 +21,7 @@ from nebel.dark_hex.sweeps import follow, sweep_back, sweep_forth, work_for
 from nebel.judge.tabulate import on_views
 from nebel.policy.table import TablePolicy
 from nebel.solve.cfr import Reals, Table, match_regrets, weights_of
-from nebel.solve.run import Steady
+from nebel.solve.run import Steady, fill
 
 ROUNDING = 8
 """Gains below this many units of the last digit, of a view's reach, are none."""
@@ -126,5 +126,5 @@ class MergedStates(Steady):
 
     def restore(self, arrays: dict[str, NDArray[Any]], iterations: int) -> None:
         for name, array in arrays.items():
-            getattr(self._table, name)[:] = array
+            fill(getattr(self._table, name), array)
         self.iterations = iterations

@@ -60,6 +60,19 @@ def mark_starts(table: Any, starts: Any) -> None:
     starts[starts.size - 1] = True
 
 
+def check_pool(table: NDArray[np.int64], counts: NDArray[np.int64], owner: NDArray[np.int8], used: int) -> None:
+    """Raise `ValueError` unless a table that was read from a file has room, and all its rows begin within `used` places of the pool."""
+    slots = table.size >> 1
+    if table.size < 4 or table.size != 1 << (table.size.bit_length() - 1):
+        raise ValueError(f"a table of {table.size:,} numbers")
+    held = table[0::2] != 0
+    place, count = table[1::2][held] - 1, int(np.count_nonzero(held))
+    if count >= slots or used % 2 or counts[:2].tolist() != [count, used]:
+        raise ValueError("the table does not hold as many information states as it says")
+    if np.any((place < 0) | (place >= used) | (place & 1)) or np.any((owner < 0) | (owner > 1)):
+        raise ValueError("rows of the table are outside of its pool")
+
+
 @kernel
 def keys_of(table: Any, owner: Any, player: int, keys: Any) -> int:
     """Write down a player's keys, in no order, as far as there is room; return how many there are."""

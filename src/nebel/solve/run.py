@@ -16,12 +16,14 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from nebel.core.amounts import MOST
 from nebel.core.errors import BadFile, BadSetting, Problem
 from nebel.core.game import BaseGame
+from nebel.core.input import MEGABYTE, parse_json, read_text
 from nebel.core.lock import locked
 from nebel.core.output import append_line, write_text
-from nebel.core.registry import load, load_named
-from nebel.core.settings import Settings, setting
+from nebel.core.registry import LONGEST, load, load_named
+from nebel.core.settings import Settings, made_of, setting
 from nebel.judge.best_response import Verdict
 from nebel.policy.io import read_arrays, write_arrays
 from nebel.policy.table import TablePolicy
@@ -71,6 +73,7 @@ class Budget(Settings):
     until: float | None = setting(None, "stop when exploitability is at most this")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name, value in vars(self).items():
             if value is not None and not (value > 0 and math.isfinite(value)):
                 raise BadSetting(f"--{name} {value} is out of range: it must be greater than 0")
@@ -175,16 +178,15 @@ class Folder:
         if not file.is_file():
             raise BadFile(f"{self.path} holds no run to resume: {file} is missing")
         try:
-            held = json.loads(file.read_text(encoding="utf-8"))
+            held = parse_json(read_text(file, MOST_ASKED, "what a run was asked"))
             if not isinstance(held, dict):
                 raise TypeError("it is not a JSON object")
+            for name, value in held.items():
+                if not isinstance(value, _KINDS.get(name, object)) or (isinstance(value, str) and len(value) > LONGEST and name != "out"):
+                    raise TypeError(f"{name} is {str(value)[:40]!r}")
             fingerprint, budget, out = held.pop("fingerprint"), held.pop("budget", {}), held.pop("out", None)
-            for name, kind in {**_JOB_KINDS, "fingerprint": str, "budget": dict, "out": str | None}.items():
-                value = {**held, "fingerprint": fingerprint, "budget": budget, "out": out}.get(name)
-                if name in held and not isinstance(value, kind):
-                    raise TypeError(f"{name} is {value!r}")
-            return Asked(Job(**held), fingerprint, Budget(**budget), out)
-        except (ValueError, KeyError, TypeError, RecursionError, OSError) as error:
+            return Asked(Job(**held), fingerprint, made_of(Budget, budget), out)
+        except (ValueError, KeyError, TypeError) as error:
             raise BadFile(f"{file} is damaged: {error}") from error
 
     @property
@@ -205,14 +207,16 @@ class Folder:
         if header.get("job") != digest:
             raise BadFile(f"the checkpoint in {self.path} is not of the run that run.json describes: one was changed; start a new run")
         try:
-            solver.restore(arrays, header["iterations"])
+            iterations, spent = progress_of(header)
+            check_arrays(arrays, solver.save())
+            solver.restore(arrays, iterations)
         except Problem:
             raise
-        except (KeyError, ValueError, IndexError, TypeError) as error:
-            why = f"{error} is not there" if isinstance(error, KeyError) else error
-            raise BadFile(f"the run in {self.path} was begun by another version: {why}; start a new one") from None
-        self._keep_rows(header["iterations"])
-        return Spent(float(header["seconds"]), float(header["spent"]))
+        except (KeyError, ValueError, IndexError, TypeError, OverflowError, RuntimeError) as error:
+            why = f"{error} is not there" if isinstance(error, KeyError) else str(error).partition("\n")[0]
+            raise BadFile(f"the checkpoint in {self.path} is damaged, or of another version: {why}; start a new run") from None
+        self._keep_rows(iterations)
+        return spent
 
     def _keep_rows(self, most: int) -> None:
         """Keep one row for each number of iterations up to `most`."""
@@ -238,9 +242,37 @@ class Folder:
         self._last_row = row["iterations"]
 
 
-_JOB_KINDS: dict[str, Any] = {name: typing.get_origin(kind) or kind for name, kind in typing.get_type_hints(Job).items()} | {
-    "memory": int | float, "curriculum": dict | None,
+def progress_of(header: dict[str, Any]) -> tuple[int, Spent]:
+    """Return how far the checkpoint with this header came; raises `ValueError` if that is not said."""
+    iterations, spent = header["iterations"], (header["seconds"], header["spent"])
+    fits = type(iterations) is int and 0 <= iterations <= MOST and all(type(x) in (int, float) and 0 <= x < math.inf for x in spent)
+    if not fits:
+        raise ValueError("its iterations and seconds are not numbers of at least 0")
+    return iterations, Spent(*spent)
+
+
+def check_arrays(arrays: dict[str, NDArray[Any]], own: dict[str, NDArray[Any]]) -> None:
+    """Raise `ValueError` unless saved arrays are of the kinds that a new solver has; `own`: its arrays, whose rows may be fewer or more."""
+    for name, array in own.items():
+        saved = arrays[name]
+        if saved.dtype != array.dtype or saved.ndim != array.ndim or (array.size and saved.shape[1:] != array.shape[1:]):
+            kind, wanted = (f"{each.dtype} of shape {each.shape}" for each in (saved, array))
+            raise ValueError(f"{name} is an array of {kind}, not of {wanted}")
+
+
+def fill(own: NDArray[Any], saved: NDArray[Any]) -> None:
+    """Copy a saved array into one of the same shape; raises `ValueError` if its shape is another one, or a number is not finite."""
+    if saved.shape != own.shape or not np.all(np.isfinite(saved)):
+        raise ValueError(f"an array of shape {saved.shape} stands where finite numbers of shape {own.shape} are expected")
+    own[:] = saved
+
+
+_KINDS: dict[str, Any] = {name: typing.get_origin(kind) or kind for name, kind in typing.get_type_hints(Job).items()} | {
+    "memory": int | float, "curriculum": dict | None, "fingerprint": str, "budget": dict, "out": str | None,
 }  # fmt: skip
+"""What run.json holds."""
+MOST_ASKED = MEGABYTE
+"""Of run.json."""
 
 
 class Entry:

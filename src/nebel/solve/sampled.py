@@ -19,8 +19,8 @@ from nebel.core.tree import Tree
 from nebel.policy.table import Reals, Shares, TablePolicy, from_tree
 from nebel.solve.heritage import Held, Heritage, lay_down, sorted_held
 from nebel.solve.mccfr import deep_sampler, outcome_sampler
-from nebel.solve.pool import discount, gather, keys_of, mark_starts, rehash, rows_of, scatter, to_shares, widths_of
-from nebel.solve.run import Steady
+from nebel.solve.pool import check_pool, discount, gather, keys_of, mark_starts, rehash, rows_of, scatter, to_shares, widths_of
+from nebel.solve.run import Steady, fill
 from nebel.solve.settings import Sampling
 from nebel.solve.walk import LOST, POOL, TREE_WALKER, USED, RuleWorld, Walker, apart, rule_walker, rule_world, tree_world
 
@@ -337,16 +337,20 @@ class Sampled(Steady):
     def restore(self, arrays: dict[str, NDArray[Any]], iterations: int) -> None:
         self.iterations = iterations
         self.nodes = int(arrays["nodes"][0])
+        if len(arrays["rng"]) != len(self._rngs):
+            raise ValueError("it has random numbers for another number of threads")
         self._rngs = self._set_apart(arrays["rng"])
-        used = len(arrays["pool"])
-        if used > len(self._pool):
-            raise TooLarge("the saved tables do not fit into this much memory; give at least the --memory of the first run")
-        self._pool[:used] = arrays.pop("pool")  # each is dropped when it has been copied
-        self._extra[: used // 2] = arrays.pop("extra")
+        used = len(arrays["pool"]) if self.tree is None else len(self._pool)
+        if self.tree is None:
+            if used + 2 * self._shape[1] > len(self._pool):
+                raise TooLarge("the saved tables do not fit into this much memory; give at least the --memory of the first run")
+            check_pool(arrays["table"], arrays["counts"], arrays["owner"], used)
+        fill(self._pool[:used], arrays.pop("pool"))  # each is dropped when it has been copied
+        fill(self._extra[: used // 2], arrays.pop("extra"))
         if self.tree is None:
             world = self._worlds[0]
-            world.owner[: used // 2] = arrays.pop("owner")
-            world.moves[: used // 2] = arrays.pop("moves")
+            fill(world.owner[: used // 2], arrays.pop("owner"))
+            fill(world.moves[: used // 2], arrays.pop("moves"))
             self._share(world._replace(table=np.require(arrays.pop("table"), requirements="W"), counts=arrays["counts"].copy()))
             self._set_price(self._worlds[0].table.size >> 1)
             if self.settings.weights == "discounted":

@@ -13,7 +13,8 @@ from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel
 
-from nebel.core.errors import BadSetting
+from nebel.core.errors import BadFile, BadSetting
+from nebel.core.input import file_inside, parse_json, read_bytes
 from nebel.web.house import Here
 from nebel.web.refusal import Refusal, documented
 
@@ -21,7 +22,9 @@ router = APIRouter(prefix="/api/runs", tags=["runs"], responses=documented(404))
 
 METRICS = "metrics.jsonl"
 MOST_RUNS, MOST_REPORTS, DEEPEST = 500, 200, 5
-MOST_BYTES, TAIL = 32 << 20, 1 << 16
+MOST_BYTES, TAIL, MOST_ASKED = 32 << 20, 1 << 16, 1 << 20
+"""Read of metrics, of the end of metrics in a list of runs, and of what a run was asked."""
+MOST_SEED = 2**63
 MOST_POINTS = 1000
 """Of a curve as it is told."""
 OVERLAID = 6
@@ -79,25 +82,32 @@ def _listed(root: Path) -> Listed:
     runs: list[Run] = []
     reports: list[str] = []
     for folder, files in _walk(root):
-        if METRICS in files and len(runs) < MOST_RUNS:
+        if METRICS in files and len(runs) < MOST_RUNS and _is_listed(root, folder / METRICS):
             runs.append(_run(root, folder))
-        reports += [(folder / name).relative_to(root).as_posix() for name in files if name.endswith(".html")]
+        pages = (folder / name for name in files if name.endswith(".html"))
+        reports += [page.relative_to(root).as_posix() for page in pages if _is_listed(root, page)]
     return Listed(runs=sorted(runs, key=lambda run: -run.changed), reports=reports[:MOST_REPORTS])
+
+
+def _is_listed(root: Path, path: Path) -> bool:
+    """Whether this is a file under the root, with a name that an answer can hold."""
+    return file_inside(root, path) is not None and path.as_posix().isprintable()
 
 
 def _run(root: Path, folder: Path) -> Run:
     try:
-        facts = json.loads((folder / "run.json").read_text())
-    except (OSError, ValueError):
+        facts = parse_json(read_bytes(folder / "run.json", MOST_ASKED))
+    except (BadFile, ValueError):
         facts = {}
     facts = facts if isinstance(facts, dict) else {}
+    game, method = (text if isinstance(text, str) and text.isprintable() else "" for text in (facts.get("game"), facts.get("method")))
     file = folder / METRICS
     told = dict.fromkeys(name for row in _rows(file, TAIL) for name in row)
     return Run(
         name=folder.relative_to(root).as_posix(),
-        game=str(facts.get("game", "")),
-        method=str(facts.get("method", "")),
-        seed=seed if isinstance(seed := facts.get("seed"), int) else None,
+        game=game,
+        method=method,
+        seed=seed if isinstance(seed := facts.get("seed"), int) and abs(seed) < MOST_SEED else None,
         metrics=list(told),
         changed=file.stat().st_mtime,
     )
@@ -113,10 +123,10 @@ def _rows(file: Path, most: int) -> list[dict[str, float]]:
     for line in text.split("\n"):
         try:
             row = json.loads(line)
-        except ValueError:  # cut off, or still being written
+        except (ValueError, RecursionError):  # cut off, still being written, or not a row
             continue
         if isinstance(row, dict):
-            rows.append({name: float(value) for name, value in row.items() if _is_number(value)})
+            rows.append({name: float(value) for name, value in row.items() if name.isprintable() and _is_number(value)})
     return rows
 
 
@@ -126,8 +136,8 @@ def _is_number(value: Any) -> bool:
 
 def _inside(root: Path, name: str, file: str) -> Path:
     """The file in a folder of this name under the root, whatever the name says."""
-    path = (root / name / file).resolve() if "\0" not in name else root
-    if not path.is_relative_to(root.resolve()) or not path.is_file():
+    path = file_inside(root, Path(name, file))
+    if path is None:
         raise Refusal(f"no {file or 'report'} at {name[:200]!r} in the folder of runs", 404)
     return path
 

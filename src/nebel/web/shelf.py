@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from nebel.core.errors import BadFile, BadSetting, Problem, TooLarge, UnknownGame
 from nebel.core.game import BaseGame, Game
+from nebel.core.input import file_inside
 from nebel.core.registry import load
 from nebel.match.agents import THINKING, Agent, PolicyAgent, bots, read
 from nebel.match.bots import BotAgent, ByTheClock
@@ -97,19 +98,15 @@ class Shelf:
         for label, folder in self._folders.items():
             for path in sorted(folder.rglob("*.nebel") if folder.is_dir() else [])[:MOST_FILES]:
                 name = f"{label}/{path.relative_to(folder).as_posix()}"
-                if name.isprintable() and path.is_file():  # others could not be named in an answer
+                if name.isprintable() and file_inside(folder, path):  # others could not be named in an answer
                     yield name, path
 
     def find(self, name: str) -> Path:
         """The file of this name on the shelf: inside its folder, whatever the name says."""
         label, _, rest = name.partition("/")
         folder = self._folders.get(label)
-        try:
-            path = folder and (folder / rest).resolve()
-            found = path is not None and path.is_file()
-        except (OSError, ValueError):  # no name that a file could have
-            path, found = None, False
-        if folder is None or path is None or not found or not path.is_relative_to(folder) or path.suffix != ".nebel":
+        path = file_inside(folder, rest) if folder else None
+        if path is None or path.suffix != ".nebel":
             raise BadSetting(f"no agent and no policy {name[:200]!r} here; policies are in: {', '.join(self._folders)}")
         return path
 

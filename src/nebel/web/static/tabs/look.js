@@ -20,10 +20,12 @@ export async function show(host, [agent, game, after], context) {
 }
 
 async function choose(host, context) {
-  const [held, games] = await Promise.all([get("/look/policies"), get("/games")]);
+  const [held, games, skipped] = await Promise.all([get("/look/policies"), get("/games"), get("/skipped")]);
   const entry = (one) => el("button", { type: "button", class: "quick", onclick: () => context.go(one.name, one.game) },
     el("strong", { text: title(one.game) }), el("span", { text: variant(one.game) }), el("span", { class: "file", text: one.name }), el("small", { text: `${one.kind === "network" ? "a network" : "a table"}, ${one.recall} recall` }));
   const shelf = held.length ? el("div", { class: "quicks" }, ...held.map(entry)) : el("p", { class: "note", text: "No policies yet: nebel solve leduc writes one into the folder of runs." });
+  const left = skipped.length ? el("details", { class: "note" }, el("summary", { text: `${skipped.length} ${skipped.length === 1 ? "file" : "files"} left out` }),
+    el("ul", {}, ...skipped.map((one) => el("li", { text: `${one.name}: ${one.why}` })))) : "";
 
   const which = el("input", { type: "text", value: held[0]?.game ?? "leduc", list: "look-games", "aria-label": "Game", autocomplete: "off", spellcheck: "false" });
   const names = el("datalist", { id: "look-games" }, ...games.map((one) => el("option", { value: one.name })));
@@ -36,7 +38,7 @@ async function choose(host, context) {
   const form = el("form", { class: "card stack", onsubmit: (event) => (event.preventDefault(), context.go(who.value, which.value)) },
     el("h2", { text: "Any game" }), field("Game", which, "as on the command line, such as dark_hex:3x3"), names, field("Strategy", who), el("button", { class: "main", text: "Look inside" }));
   host.append(el("div", { class: "lobby" }, el("section", {}, el("h1", { text: "Look inside a strategy" }),
-    el("p", { class: "note", text: "What it plays in every information state, what that is worth, and what its opponent may hide." }), shelf), form));
+    el("p", { class: "note", text: "What it plays in every information state, what that is worth, and what its opponent may hide." }), shelf, left), form));
   await offer();
 }
 
