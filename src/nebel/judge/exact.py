@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nebel.core.errors import BadPolicy, TooLarge
+from nebel.core.errors import BadPolicy, BadSetting, TooLarge
 from nebel.core.game import END, BaseGame, Game
 from nebel.core.recall import PERFECT
 from nebel.core.remember import MEMORY, remembering
@@ -39,6 +39,10 @@ def judge(game: BaseGame, policy: Policy, limit: int = DEFAULT_LIMIT, patience: 
     news:     told the stage of the work, the steps taken so far and the most that may be taken
     """
     allowed = Patience(patience, news)
+    if not isinstance(game, BaseGame):
+        raise BadSetting(f"judge takes a game, such as nebel.game('kuhn'), and then a policy; {game!r:.60} is not a game")
+    if not isinstance(policy, Policy):
+        raise BadPolicy(f"judge takes a Policy, such as load_policy(file) returns; {policy!r:.60} is not one")
     if not isinstance(getattr(policy, "recall", None), str):
         raise BadPolicy(f"a policy needs a recall, such as '{PERFECT}', to be judged; {type(policy).__name__} has none")
     if isinstance(policy, MadePolicy):

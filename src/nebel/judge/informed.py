@@ -190,6 +190,8 @@ class Informed:
     def __init__(self, game: Game, policy: Policy, me: int, room: int = 1 << 26, patience: Patience | None = None) -> None:
         self.game, self.me, self.room, self.patience = game, me, room, patience or Patience()
         self.recall = remembered(game, policy)
+        if isinstance(policy, TablePolicy):
+            policy.check_shares(game)
         self.strict = isinstance(policy, TablePolicy) and policy.missing == "error"
         self.policy = tuple(_as_arrays(held) for held in policy.shares) if isinstance(policy, TablePolicy) else (_NOTHING, _NOTHING)
         self.met = tuple(np.zeros(len(held.keys), np.bool_) for held in self.policy)

@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from nebel.core.errors import BadFile
 from nebel.policy.checked import check_shares
 from nebel.policy.net import BENDS, Layer
-from nebel.policy.table import Shares
+from nebel.policy.table import MISSING, Shares
 
 Arrays = dict[str, NDArray[Any]]
 Header = dict[str, Any]
 
-MISSING = ("error", "uniform")
 LONGEST, MOST_LAYERS = 2000, 1000
 """Characters of a name in a header, and layers of a network."""
 
