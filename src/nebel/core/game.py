@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import isfinite
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 CHANCE, END = -1, -4
 """Who is to move when no player is; the numbers are OpenSpiel's."""
+
+TURNS = f"0, 1, CHANCE ({CHANCE}) or END ({END})"
+"""What turn() may return, in words."""
 
 DEEPEST = 5_000
 """Moves, chance's included, of one game: in a game that declares no depth, a longer one counts as a game that never ends."""
@@ -334,7 +338,10 @@ class Game(BaseGame):
             raise endless(moves, declared=True)
 
     def turn_at(self, position: Any) -> int:
-        return whole_number("turn()", self.rules.turn, f"0, 1, CHANCE ({CHANCE}) or END ({END})", position[0])
+        turn = whole_number("turn()", self.rules.turn, TURNS, position[0])
+        if turn not in (0, 1, CHANCE, END):
+            raise BadRules(f"turn() returns {turn}; it must be {TURNS}")
+        return turn
 
     def options_at(self, position: Any) -> list[int]:
         out = np.zeros(self.width, np.int64)
@@ -364,7 +371,10 @@ class Game(BaseGame):
         return states, (int(seen[0]), int(seen[1]))
 
     def score_at(self, position: Any) -> float:
-        return number("score()", self.rules.score, "one number, what player 0 gets; player 1 gets the negative of it", position[0])
+        score = number("score()", self.rules.score, "one number, what player 0 gets; player 1 gets the negative of it", position[0])
+        if not isfinite(score):
+            raise BadRules(f"score() is {score}; it must be a finite number")
+        return score
 
     def glance_at(self, glance: str, position: Any, player: int) -> int:
         with np.errstate(over="ignore"):

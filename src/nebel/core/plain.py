@@ -34,7 +34,7 @@ from nebel.core.calls import after, endless, shown
 from nebel.core.errors import BadRules, FailedRule
 from nebel.core.faults import GLANCE_DIFFERS, MOVES_DIFFER, complaint
 from nebel.core.findings import reason, where
-from nebel.core.game import CHANCE, DEEPEST, END, BaseGame, Glance, key_text
+from nebel.core.game import CHANCE, DEEPEST, END, TURNS, BaseGame, Glance, key_text
 from nebel.core.layout import uneven
 from nebel.core.recall import PERFECT, blank_memory
 from nebel.core.rng import fold_all
@@ -189,7 +189,7 @@ class PlainGame(BaseGame):
             raise self._raised("turn", error, Position(state, END, way)) from error
         if not known:
             here = Position(state, END, way)
-            raise self._fault(f"turn() returned {turn!r}; it must return 0, 1, CHANCE ({CHANCE}) or END ({END})", here)
+            raise self._fault(f"turn() returned {turn!r}; it must return {TURNS}", here)
         return Position(state, int(turn), way)
 
     def _offer(self, position: Position) -> list[int]:

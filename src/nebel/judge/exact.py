@@ -45,6 +45,7 @@ def judge(game: BaseGame, policy: Policy, limit: int = DEFAULT_LIMIT, patience: 
         raise BadPolicy(f"judge takes a Policy, such as load_policy(file) returns; {policy!r:.60} is not one")
     if not isinstance(getattr(policy, "recall", None), str):
         raise BadPolicy(f"a policy needs a recall, such as '{PERFECT}', to be judged; {type(policy).__name__} has none")
+    game.try_out()
     if isinstance(policy, MadePolicy):
         policy.check_game(game)
     most = min(limit, patience)
