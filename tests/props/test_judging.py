@@ -204,7 +204,7 @@ def test_judging_by_states_refuses_shares_and_rows_whoever_asks_it() -> None:
     ]
     for judging in judges:
         assert np.isfinite(judging(policy)).all() if judging is not judges[1] else math.isfinite(judging(policy).value)
-        with pytest.raises(BadPolicy, match="sum to 1.5"):
+        with pytest.raises(BadPolicy, match=r"sum to 1\.5"):
             judging(changed_share(policy, 0, 0, 0.5))
     first = int(np.flatnonzero(policy.shares[0].keys == game.start().key(0, "board"))[0])
     with pytest.raises(Problem, match="does not know player 0's state"):

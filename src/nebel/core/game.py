@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import isfinite
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -371,10 +370,7 @@ class Game(BaseGame):
         return states, (int(seen[0]), int(seen[1]))
 
     def score_at(self, position: Any) -> float:
-        score = number("score()", self.rules.score, "one number, what player 0 gets; player 1 gets the negative of it", position[0])
-        if not isfinite(score):
-            raise BadRules(f"score() is {score}; it must be a finite number")
-        return score
+        return number("score()", self.rules.score, "one number, what player 0 gets; player 1 gets the negative of it", position[0])
 
     def glance_at(self, glance: str, position: Any, player: int) -> int:
         with np.errstate(over="ignore"):

@@ -17,7 +17,7 @@ def read_bytes(path: Path, most: int, open_as: Callable[[Path], IO[bytes]] | Non
 
     What `open_as` cannot unpack raises an error of its own.
     """
-    _check_file(path)
+    check_file(path)
     try:
         with open_as(path) if open_as else path.open("rb") as file:
             content = file.read(most + 1)
@@ -32,7 +32,7 @@ def read_bytes(path: Path, most: int, open_as: Callable[[Path], IO[bytes]] | Non
 
 def read_start(path: Path, count: int) -> bytes:
     """Return the first `count` bytes of a file, or all of a shorter one; raises `BadFile` if there is none."""
-    _check_file(path)
+    check_file(path)
     try:
         with path.open("rb") as file:
             return file.read(count)
@@ -40,7 +40,7 @@ def read_start(path: Path, count: int) -> bytes:
         raise BadFile(f"{path} cannot be read: {error.strerror or error}") from error
 
 
-def _check_file(path: Path) -> None:
+def check_file(path: Path) -> None:
     """Refuse what is not a regular file, and so might have no end."""
     if not path.exists():
         raise BadFile(f"no file {path}")

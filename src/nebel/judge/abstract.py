@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from nebel.core.errors import BadSetting, TooLarge, UnknownInformationState
 from nebel.core.game import BaseGame
 from nebel.core.rule import kernel, rule
-from nebel.dark_hex.merged import BOARD, Blocks, Merged, Views, count_states, merged_kind
+from nebel.dark_hex.merged import BOARD, Blocks, Merged, Views, count_states
 from nebel.dark_hex.sweeps import Work, back_rows, sweep_back, sweep_forth, work_for
 from nebel.judge.best_response import Verdict
 from nebel.judge.patience import PATIENCE, News, quiet
-from nebel.judge.tabulate import merged_of, tabulated
+from nebel.judge.tabulate import fitting_kind, merged_of, tabulated
 from nebel.policy.checked import in_words, strange_keys, strange_row
 from nebel.policy.net import NetPolicy
 from nebel.policy.table import MadePolicy, Policy, TablePolicy, Uniform
@@ -140,7 +140,7 @@ def abstract(game: BaseGame, policy: Policy, patience: int = PATIENCE, news: New
 
     Raises `TooLarge` where the game has more merged states than `patience`, or than memory holds.
     """
-    states = count_states(*merged_kind(game))
+    states = count_states(*fitting_kind(game))
     if states > patience:
         raise TooLarge(f"{game.string} has {states:,} merged states, more than the {patience:,} steps allowed; allow more (--patience)")
     news(f"laying out {states:,} merged states of {game.string}", 0, patience)

@@ -18,7 +18,7 @@ from nebel.judge.belief_response import Response, respond
 from nebel.judge.best_response import Judge, Verdict
 from nebel.judge.informed import both_follow, follow_all
 from nebel.judge.patience import PATIENCE, News, Patience, quiet
-from nebel.judge.tabulate import merged_of, tabulated
+from nebel.judge.tabulate import fitting_kind, merged_of, tabulated
 from nebel.policy.net import NetPolicy
 from nebel.policy.table import MadePolicy, Policy, TablePolicy, Uniform, laid_on
 
@@ -76,7 +76,7 @@ def _by_tree(tree: Tree, policy: Policy, allowed: Patience) -> Judgement:
 
 def _tabulated(game: Game, policy: NetPolicy, allowed: Patience) -> TablePolicy:
     """The network asked about every board, if there are not too many."""
-    if count_states(*merged_kind(game)) > allowed.left:
+    if count_states(*fitting_kind(game)) > allowed.left:
         states = f"the merged states of {game.string} are more than the {allowed.most:,} steps allowed"
         raise TooLarge(f"{states}; allow more (--patience), or take a smaller board")
     allowed.begin(f"asking the network about every board of {game.string}")

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nebel.core.errors import BadFile
-from nebel.core.input import read_start
+from nebel.core.input import check_file, read_start
 from nebel.core.output import replacing
 from nebel.core.suggest import did_you_mean
 from nebel.policy.net import Layer, NetPolicy, check_finite
@@ -78,8 +78,7 @@ def _opened(path: Path) -> Iterator[tuple[Any, dict[str, Any]]]:
     """A file of arrays and its header; whatever is wrong with it becomes one `BadFile`."""
     from safetensors import SafetensorError, safe_open
 
-    if not path.is_file():
-        raise BadFile(f"no file {path}")
+    check_file(path)
     try:
         with safe_open(path, framework="np") as file:
             header = _header_in((file.metadata() or {}).get("nebel"))
