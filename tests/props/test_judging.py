@@ -27,7 +27,10 @@ from nebel.match.agents import Agent, PolicyAgent, read
 from nebel.match.arena import Arena, Terms
 from nebel.match.deals import play_by_hand
 from nebel.policy.io import save_policy
-from nebel.policy.table import OnTree, Policy, Shares, TablePolicy, Uniform, from_tree, sorted_shares
+from nebel.policy.net import Layer, NetPolicy
+from nebel.policy.nets import NetsPolicy
+from nebel.policy.table import MadePolicy, OnTree, Policy, Shares, TablePolicy, Uniform, from_tree, sorted_shares
+from nebel.search.target import in_rules
 
 HEX = "dark_hex(rows=3,cols=2)"
 GAMES = [("kuhn", "perfect"), ("leduc", "perfect"), (HEX, "board")]
@@ -345,3 +348,34 @@ def test_probabilities_of_a_users_policy_are_checked_at_the_board() -> None:
     for shares, said in wrong:
         with pytest.raises(BadPolicy, match=said):
             PolicyAgent("own", Own(shares)).choose(state, np.array([1, 0]))
+
+
+def small_network(**changes: Any) -> NetPolicy:
+    """A network for Kuhn poker that says nothing about any move, with changes of its one layer."""
+    game = in_rules(nebel.game("kuhn"))
+    inputs = game.encodings["perfect"].size
+    layer = Layer(np.zeros((inputs, game.actions), np.float32), np.zeros(game.actions, np.float32), "")
+    return NetPolicy(game.string, game.fingerprint, "perfect", (layer._replace(**changes),))
+
+
+def test_networks_whose_layers_do_not_fit_are_not_judged() -> None:
+    game, tree, whole = nebel.game("kuhn"), tree_of("kuhn", "perfect"), small_network()
+    uniform = judge(game, Uniform()).verdict
+    weights, biases = whole.layers[0].weights, whole.layers[0].biases
+    stacked = (Layer(np.stack([weights] * 2), np.stack([biases] * 2), ""),)
+    many = NetsPolicy(whole.game, whole.fingerprint, "perfect", (stacked, stacked), (np.ones(2), np.ones(2)))
+    assert judge(game, whole).verdict == uniform
+    wrong: list[MadePolicy] = [
+        dataclasses.replace(whole, layers=()),
+        small_network(weights=weights[:, :1]),
+        small_network(weights=weights[:-1]),
+        small_network(weights=weights + np.float32(np.nan)),
+        *(dataclasses.replace(many, weights=(np.array(odds), np.ones(2))) for odds in ([1.0], [1.0, -1.0], [0.0, 0.0], [1.0, np.nan])),
+    ]
+    for policy in wrong:
+        for judging in (lambda bad: judge(game, bad), lambda bad: Values(tree, bad.on_tree(tree).strategies)):
+            with pytest.raises(Problem, match=r"^[^\n]+$"):
+                judging(policy)
+    for policy in (whole, many):
+        with pytest.raises(Problem, match="made for kuhn, not for leduc"):
+            policy.on_tree(tree_of("leduc", "perfect"))

@@ -128,7 +128,8 @@ def check_probabilities(state: State, shares: Mapping[int, float], who: str = "t
         sound = least >= 0.0 and abs(total - 1.0) <= TOLERANCE
         strange = [move for move in shares if move not in options]
     except (AttributeError, TypeError):
-        raise BadPolicy(f"{who} has to give a dictionary of moves and their shares; it gives {_kind(shares)}") from None
+        given = shares if isinstance(shares, Mapping) else _kind(shares)
+        raise BadPolicy(f"{who} has to give a dictionary of moves and their shares, which are numbers; it gives {given!s:.80}") from None
     if strange:
         where = f"player {state.turn} in the information state '{state.information(state.turn)}'"
         raise BadPolicy(f"{who} has a share for {strange[0]!r}, which is not a legal move of {where}; legal: {options}")
