@@ -68,7 +68,7 @@ EXPLAINED = [
     (["judge", "uniform", *KUHN, "--patience", "0"], "--patience 0 is out of range: it must be at least 1"),
     (["judge", "uniform", *KUHN, "--by", "learned", "--patience", "9"], "--patience is for policies that are judged exactly or by the"),
     (["judge", "oos:1k", *KUHN, "--patience", "9"], "--patience is for policies that are judged exactly or by the"),
-    (["serve", "--host", "a..b"], "cannot listen at a..b:8765: "),
+    (["serve", "--host", "a..b"], "cannot listen at a..b:8765: that is not the name of a host; try"),
     (["match", "oos", "random", *KUHN], "oos needs a budget: oos:1k or oos:1s"),
     (["match", "missing.nebel+oos", "random", *KUHN], "missing.nebel+oos needs a budget: missing.nebel+oos:1k or missing.nebel+oos:1s"),
     (["match", "ismcts", "random", *KUHN], "ismcts needs a budget: ismcts:1k or ismcts:1s"),

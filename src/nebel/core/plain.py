@@ -196,7 +196,7 @@ class PlainGame(BaseGame):
         state, chance = position.state, position.turn == CHANCE
         method = "odds" if chance else "legal"
         if position.turn == END:
-            raise self._fault("nobody is to move", position)
+            raise self._fault("the game is over, so there are no moves", position)
         if chance and not hasattr(self.rules, "odds"):
             raise self._fault("chance is to move, and there is no method odds(state)", position)
         try:
@@ -208,9 +208,9 @@ class PlainGame(BaseGame):
         except Exception as error:
             raise self._raised(method, error, position) from error
         if not moves:
-            raise self._fault(f"{method}() returned nothing, and somebody is to move", position)
+            raise self._fault(f"{method}() returned no moves, and the game is not over", position)
         if chance and uneven(position.odds, len(moves)):
-            raise self._fault(f"odds() returned probabilities that are no distribution: {shown(position.odds)}", position)
+            raise self._fault(f"odds() returned probabilities that do not sum to 1, or are negative: {shown(position.odds)}", position)
         known = self._moves
         options = [known.get(str(name)) or self.learn(known, name, method, position) for name in names]
         if len(set(options)) < len(options):

@@ -28,8 +28,8 @@ def listen(host: str, port: int) -> socket.socket:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(place)
         listening.listen(BACKLOG)  # whoever comes before the server runs waits for it
-    except (OSError, UnicodeError) as error:  # UnicodeError: labels of a host name that are empty or too long
-        why = getattr(error, "strerror", None) or error
+    except (OSError, UnicodeError) as error:
+        why = "that is not the name of a host" if isinstance(error, UnicodeError) else error.strerror or error
         raise BadSetting(f"cannot listen at {host}:{port}: {why}; try another --port or --host") from error
     return listening
 
