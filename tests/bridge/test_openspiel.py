@@ -70,6 +70,12 @@ def test_dark_hex_of_openspiel_is_ours():
     assert grow(theirs, "string").information_states() == [17, 25]
 
 
+def test_states_without_a_text_are_told_apart():
+    game = nebel.game("openspiel:tic_tac_toe")
+    game.try_out()
+    assert game.start().information(0, "string") == "-"
+
+
 def test_states_of_openspiel_games():
     state = nebel.game("openspiel:leduc_poker").start()
     assert state.legal()[0] == "Chance_outcome:0"

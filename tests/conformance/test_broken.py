@@ -265,7 +265,7 @@ BROKEN = [
     (sight_with_space, "after J: a sight is called 'saw 1'; a name is one word without spaces"),
     (sights_alike, "after J and after Q, player 0 has seen different things, yet both transcripts read 'something'"),
     (failing_play, "after J Q pass pass: play() fails: ZeroDivisionError: no such thing (test_broken.py, line "),
-    (failing_name, "after J Q pass: the name of a sight fails: IndexError: tuple index out of range ("),
+    (failing_name, "after J Q pass: the name of a sight fails: IndexError: tuple index out of range"),
 ]
 
 

@@ -14,16 +14,15 @@ import numpy as np
 import pytest
 from numpy import int64
 
-import nebel
-from nebel import CHANCE, END, Game, Glance, PlainGame, Problem, Rules, game, grow, record, rule
+from nebel import CHANCE, END, Game, Glance, PlainGame, Rules, game, grow, record, rule
 from nebel.cli import main
-from nebel.core.conform import _compile_fault, conform
+from nebel.core.conform import conform
 from nebel.core.errors import BadRules, FailedRule, TooLarge
 from nebel.core.probe import probe
 from nebel.core.template import new_game
 from nebel.core.tree import Size, measure
 from nebel.match.agents import read
-from nebel.match.arena import play_pair
+from nebel.match.arena import play_deals, play_pair
 from nebel.solve.size import size_up
 
 kuhn = game("kuhn")
@@ -117,8 +116,25 @@ def rare(change: Callable[[Any, Any], None]) -> Callable[[Any, int, Any], None]:
     return play
 
 
+def at_the_end(change: Callable[[Any, Any], None]) -> Callable[[Any, int, Any], None]:
+    def play(s: Any, move: int, seen: Any) -> None:
+        kuhn.rules.play(s, move, seen)
+        if s.turn == END:
+            change(s, seen)
+
+    return play
+
+
 def a_seventh_move(s: Any, move: int, seen: Any) -> None:
     kuhn.rules.play(s, move % 6, seen)
+
+
+def many_moves(s: Any, out: Any) -> int:
+    if s.turn < 0 or s.acted == 0:
+        return int(kuhn.rules.moves(s, out))
+    for move in range(20):
+        out[move] = move
+    return 20
 
 
 def bad_moves(option: int) -> Callable[[Any, Any], int]:
@@ -143,6 +159,7 @@ def bad_moves(option: int) -> Callable[[Any, Any], int]:
         ),
         ({"moves": bad_moves(0)}, r"kuhn: after J Q pass: moves\(\) offers \[0, 0\], yet actions=2 allows 0 to 1 only, each once"),
         ({"play": rare(lambda s, seen: seen.fill(-3))}, r"kuhn: after K J pass: play\(\) reports \[-3, -3\] as seen"),
+        ({"play": at_the_end(lambda s, seen: seen.fill(-3))}, r"kuhn: after J Q pass pass: play\(\) reports \[-3, -3\] as seen"),
         ({"depth": 4}, r"kuhn: after J Q pass bet: the game goes on after 4 moves, yet declares depth=4"),
         ({"turn": lambda s: 7 if s.acted == 2 else s.turn}, r"kuhn: after J Q pass pass: turn\(\) returns 7; it must be 0, 1, CHANCE"),
         (
@@ -216,8 +233,24 @@ def test_a_compiled_rule_that_raises_is_told() -> None:
             raise ValueError("no king here")
         return 1.0
 
-    with pytest.raises(FailedRule, match=r"the rule score fails: ValueError: no king here \(test_probe.py, line \d+\)"):
-        grow(tried(spoil(kuhn, score=score)))
+    bad = tried(spoil(kuhn, score=score))
+    for _ in range(2):  # when it is compiled, and after that
+        with pytest.raises(FailedRule, match=r"the rule score fails: ValueError: no king here \(test_probe.py, line \d+\)"):
+            grow(bad)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"turn": lambda s: 7 if s.acted == 2 else s.turn}, r"turn\(\) returns 7; it must be 0, 1, CHANCE"),
+        ({"score": lambda s: np.nan if s.card[0] == 2 else 1.0}, r"score\(\) is nan; it must be a finite number"),
+        ({"moves": many_moves, "width": 3}, r"moves\(\) fails: IndexError"),
+    ],
+)
+def test_a_match_is_checked_whatever_the_probe_has_met(change: dict[str, Any], said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    with pytest.raises(BadRules, match=rf"^kuhn: after .*: {said}"):
+        play_deals(tried(spoil(kuhn, **change)), (read("uniform"), read("uniform")), 50, 1)
 
 
 class Waiting:
@@ -320,81 +353,6 @@ def test_a_game_beyond_all_memory_is_said_to_be_so_in_words(monkeypatch: pytest.
     monkeypatch.setattr("nebel.solve.size.measure", lambda game, limit: Size(1, 9, 10, 302, False))  # spares the compiler Geister
     with pytest.raises(TooLarge, match=r"geister: more than 10\^100 histories, more than any memory holds; take --with outcome-sampling"):
         size_up(game("geister"), "dcfr+", "perfect", 4.0)
-
-
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [
-        ({}, "a state needs at least one field"),
-        ({"board": (int64, (10**5, 10**5))}, r"a state takes 80,000,000,000 bytes, 80,000,000,000 of them for its field 'board'; at most"),
-        ({"name": "hello"}, r"the field name='hello' of a state is not an array of numbers: write name=int64 or name=\(int64, 3\)"),
-        ({"name": object}, "the field name=.* is not an array of numbers"),
-        ({"hand": (int64, -2)}, "the field hand=.* is not an array of numbers"),
-    ],
-)
-def test_a_state_that_cannot_be_is_refused(fields: dict[str, Any], said: str) -> None:
-    with pytest.raises(BadRules, match=said):
-        record(**fields)
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"state": np.dtype([("board", np.int64, 10**6)])}, "a state takes 8,000,000 bytes"),
-        ({"state": {"board": int64}}, "is not the layout of a state"),
-        ({"actions": 0}, "actions=0 is out of range: it must be a whole number of at least 1"),
-        ({"depth": "5"}, "depth='5' is out of range"),
-        ({"actions": 10**10, "width": 0}, "depth=5 takes .* bytes for one game"),
-        ({"rules": (1, 2)}, "rules is a tuple; write rules=Rules"),
-        ({"rules": kuhn.rules._replace(score=None)}, "score=None is not a rule"),
-    ],
-)
-def test_declarations_that_cannot_be_are_refused(change: dict[str, Any], said: str) -> None:
-    with pytest.raises(BadRules, match=said):
-        dataclasses.replace(kuhn, **change)  # type: ignore[type-var]
-
-
-def test_what_the_compiler_says_is_told_in_words() -> None:
-    made = [1]
-
-    @rule
-    def appends(s: Any) -> int:
-        made.append(s.turn)
-        return 0
-
-    @rule
-    def imports(s: Any) -> int:
-        import math
-
-        return math.floor(s.turn)
-
-    @rule
-    def misspells(s: Any) -> int:
-        return int(s.trun)
-
-    @rule
-    def fills(s: Any) -> None:
-        s.card = [1, 2]
-
-    for function, said in (
-        (appends, "it uses a Python list from outside the rule; keep what changes in a field of the state"),
-        (imports, "a rule cannot import; import at the top of the file"),
-        (misspells, "the state has no field 'trun'"),
-        (fills, "it sets a field of 2 numbers to a list"),
-    ):
-        fault = _compile_fault(function.__name__, function, (kuhn.records(1)[0],)) or ""
-        assert re.search(rf"^{function.__name__} cannot be compiled: test_probe.py, line \d+: {said}", fault), fault
-
-
-def test_the_factory_of_a_file_is_asked_for(tmp_path: Path) -> None:
-    path = new_game("mine", tmp_path)
-    path.write_text(path.read_text() + "\n\n@rule\ndef helper(s):\n    return 0\n")
-    with pytest.raises(Problem, match=r"say which factory of .*mine.py: .*mine.py:NAME, with NAME one of: mine$"):
-        nebel.game(str(path))
-    with pytest.raises(Problem, match=r"mine.py has no 'yours'; write .*mine.py:NAME with one of: mine$"):
-        nebel.game(f"{path}:yours")
-    with pytest.raises(Problem, match="which game"):
-        nebel.game(" ")
 
 
 def test_chance_needs_its_rule() -> None:

@@ -126,6 +126,8 @@ def test_refusals() -> None:
     for string, said in [("leduc", "known for Dark Hex"), ("dark_hex:5x4", "up to 16 cells"), ("dark_hex:4x4", "take a smaller board")]:
         with pytest.raises(nebel.Problem, match=said):
             abstract(nebel.game(string), Uniform())
+    with pytest.raises(nebel.Problem, match=r"has [\d,]+ merged states, more than the 5 steps allowed; allow more \(--patience\)"):
+        abstract(nebel.game("dark_hex:3x2"), Uniform(), patience=5)
     tree = grow(game, "perfect")
     with pytest.raises(nebel.Problem, match="perfect recall"):
         abstract(game, from_tree(tree, Uniform().on_tree(tree).strategies))

@@ -15,7 +15,7 @@ from nebel.cli import main
 from nebel.core.errors import TooLarge
 from nebel.learn.deep_cfr import DeepCfr, DeepCfrSettings
 from nebel.learn.dream import Dream, DreamSettings
-from nebel.learn.drive import LEARNERS, METHODS, Learner, Yardstick
+from nebel.learn.drive import LEARNERS, METHODS, Learner, Yardstick, _LearnerLoop, learn
 from nebel.learn.memory import Experience
 from nebel.learn.mirror import Mirror
 from nebel.learn.mmd_ppo import MmdPpo, MmdPpoSettings
@@ -27,6 +27,7 @@ from nebel.policy.io import load_policy, save_policy
 from nebel.policy.net import NetPolicy
 from nebel.policy.nets import NetsPolicy
 from nebel.search.target import in_rules
+from nebel.solve.run import Budget, Job
 
 SMALL: dict[str, Any] = {"traversals": 300, "hidden": "32-32", "steps": 60, "average_steps": 40, "batch": 256, "room": 20_000, "rate": 3e-3}
 SIDE_BY_SIDE: dict[str, Any] = {"boards": 128, "plies": 8, "hidden": "32-32", "rate": 3e-3}
@@ -262,6 +263,17 @@ def test_methods_from_the_command_line(method: str, tmp_path: Path, capsys: pyte
     assert len((run / "metrics.jsonl").read_text().splitlines()) == 3
     assert main(["judge", str(run / "policy.nebel")]) == 0
     assert "exploitability" in capsys.readouterr().out
+
+
+def test_the_last_row_has_the_figure_of_the_final_policy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the clock ends a run after the row of its last iteration was written."""
+    calls = iter([False, False, False, True])
+    monkeypatch.setattr(_LearnerLoop, "_done", lambda self: next(calls))
+    job = Job("kuhn", "dream", settings={"traversals": 20, "steps": 1, "average_steps": 1, "baseline_steps": 1, "hidden": "8"})
+    done = learn(job, Budget(seconds=100.0), tmp_path / "run")
+    rows = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
+    assert [row["iterations"] for row in rows] == [1, done.iterations]
+    assert rows[-1]["exploitability"] == done.metrics["exploitability"]
 
 
 def test_steps_that_suit_the_game(capsys: pytest.CaptureFixture[str]) -> None:

@@ -97,8 +97,8 @@ def test_unknown_information_states_are_counted_or_refused(policy: TablePolicy) 
         ({"keys": [3], "first": [0, 2], "move": [-1, 1], "share": [0.5] * 2}, "occurs twice or is negative"),
         ({"keys": [3], "first": [0, 2], "move": [2, 1], "share": [0.5, 0.5 + 2e-9]}, "'#3' sum to 1.000000002"),
         ({"keys": [3], "first": [0, 2], "move": [0, 1], "share": [1.5, -0.5]}, "hold -0.5 and sum to 1"),
-        ({"keys": [[3]], "first": [0, 2], "move": [0, 1], "share": [0.5] * 2}, "keys has to be a row of whole numbers"),
-        ({"keys": [3], "first": [0, 2], "move": [0.0, 1.0], "share": [0.5] * 2}, "move has to be a row of whole numbers"),
+        ({"keys": [[3]], "first": [0, 2], "move": [0, 1], "share": [0.5] * 2}, "keys has to be a row of int64"),
+        ({"keys": [3], "first": [0, 2], "move": [0.0, 1.0], "share": [0.5] * 2}, "move has to be a row of int64"),
     ],
 )
 def test_tables_that_are_not_whole(changed: dict[str, list[float]], said: str, tmp_path: Path) -> None:

@@ -211,7 +211,7 @@ def test_compiled_games_refuse_rows_with_other_moves() -> None:
     """Also one that is as wide as it should be."""
     game = nebel.game("kuhn")
     policy = noisy(game, 1)
-    other = policy.shares[0]._replace(move=policy.shares[0].move + 1)
+    other = policy.shares[0]._replace(move=1 - policy.shares[0].move)
     with pytest.raises(BadPolicy, match=r"moves are not those of the game in player 0's information state"):
         play_deals(game, (agent(dataclasses.replace(policy, shares=(other, policy.shares[1]))), read("uniform")), 20, 1)
 

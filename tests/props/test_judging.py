@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -18,14 +18,19 @@ from nebel.core.errors import BadPolicy, Problem
 from nebel.core.game import BaseGame
 from nebel.core.tree import Tree, grow
 from nebel.judge.abstract import abstract, value_of
+from nebel.judge.belief_response import respond
 from nebel.judge.best_response import Judge
 from nebel.judge.exact import judge
+from nebel.judge.informed import Informed, both_follow, follow_all
 from nebel.judge.values import Values
 from nebel.match.agents import Agent, PolicyAgent, read
 from nebel.match.arena import Arena, Terms
 from nebel.match.deals import play_by_hand
 from nebel.policy.io import save_policy
-from nebel.policy.table import OnTree, Policy, Shares, TablePolicy, from_tree, sorted_shares
+from nebel.policy.net import Layer, NetPolicy
+from nebel.policy.nets import NetsPolicy
+from nebel.policy.table import MadePolicy, OnTree, Policy, Shares, TablePolicy, Uniform, from_tree, sorted_shares
+from nebel.search.target import in_rules
 
 HEX = "dark_hex(rows=3,cols=2)"
 GAMES = [("kuhn", "perfect"), ("leduc", "perfect"), (HEX, "board")]
@@ -65,14 +70,19 @@ def values(game: BaseGame, policy: TablePolicy) -> float:
     return Values(tree, policy.on_tree(tree).strategies).value
 
 
+def best_responses(game: BaseGame, policy: TablePolicy) -> float:
+    tree = tree_of(game.string, policy.recall)
+    return sum(float(Judge(tree).best_response(player, policy.on_tree(tree).strategies).sum()) for player in range(2))
+
+
 def by_board(game: BaseGame, policy: TablePolicy) -> float:
     return abstract(game, policy).verdict.exploitability
 
 
 JUDGES: list[tuple[str, str, Judging]] = [
-    *((string, recall, judging) for string, recall in GAMES for judging in (on_tree, values)),
-    ("kuhn", "perfect", by_beliefs),
-    (HEX, "board", by_beliefs),
+    *((string, recall, judging) for string, recall in GAMES for judging in (on_tree, values, best_responses, by_beliefs)),
+    (HEX, "perfect", on_tree),
+    (HEX, "board", follow_all),
     (HEX, "board", by_board),
     (HEX, "board", value_of),
 ]
@@ -94,6 +104,28 @@ def changed_share(policy: TablePolicy, player: int, place: int, by: float) -> Ta
     share = table.share.copy()
     share[place % len(share)] += by
     return with_table(policy, player, table._replace(share=share))
+
+
+def moved_share(policy: TablePolicy, player: int, row: int, by: float) -> TablePolicy:
+    """More than all of a row's last share moved to its first: they still sum to 1."""
+    table = policy.shares[player]
+    rows = np.flatnonzero(np.diff(table.first) > 1)
+    at = rows[row % len(rows)]
+    share, first, last = table.share.copy(), table.first[at], table.first[at + 1] - 1
+    moved = share[last] + abs(by)
+    share[first] += moved
+    share[last] -= moved
+    return with_table(policy, player, table._replace(share=share))
+
+
+def of_the_opponent(policy: TablePolicy, player: int) -> TablePolicy:
+    """The table of one player in the place of the other's, too."""
+    return with_table(policy, 1 - player, policy.shares[player])
+
+
+def forgiving(policy: TablePolicy, perturb: Callable[..., TablePolicy], *how: Any) -> TablePolicy:
+    """The same of a table that stands for uniform play where it says nothing."""
+    return dataclasses.replace(perturb(policy, *how), missing="uniform")
 
 
 def without_row(policy: TablePolicy, player: int, row: int) -> TablePolicy:
@@ -129,10 +161,17 @@ def with_foreign_row(policy: TablePolicy, player: int, row: int, under_own_key: 
 SMALL, LARGE = 1.001e-6, 2.0
 BY = st.one_of(st.floats(SMALL, LARGE), st.floats(-LARGE, -SMALL), st.sampled_from([math.nan, math.inf, -math.inf]))
 PLAYER, PLACE = st.integers(0, 1), st.integers(0, 10**6)
-PERTURBED = st.one_of(
+NO_SHARES = st.one_of(
     st.tuples(st.just(changed_share), PLAYER, PLACE, BY),
+    st.tuples(st.just(moved_share), PLAYER, PLACE, st.floats(SMALL, LARGE)),
+    st.tuples(st.just(with_foreign_row), PLAYER, PLACE, st.just(True)),
+)
+PERTURBED = st.one_of(
+    NO_SHARES,
+    NO_SHARES.map(lambda change: (forgiving, *change)),
     st.tuples(st.just(without_row), PLAYER, PLACE),
-    st.tuples(st.just(with_foreign_row), PLAYER, PLACE, st.booleans()),
+    st.tuples(st.just(with_foreign_row), PLAYER, PLACE, st.just(False)),
+    st.tuples(st.just(of_the_opponent), PLAYER),
 )
 
 
@@ -145,6 +184,51 @@ def test_no_judge_returns_a_number_for_what_is_no_policy(string: str, recall: st
     perturb, *how = change
     with pytest.raises(Problem):
         judging(game, perturb(policy, *how))
+
+
+@settings(max_examples=60, deadline=None)
+@given(player=PLAYER, place=PLACE, by=BY, game=st.sampled_from(GAMES))
+def test_no_judge_of_arrays_returns_a_number_for_what_is_no_strategy(player: int, place: int, by: float, game: tuple[str, str]) -> None:
+    tree = tree_of(*game)
+    strategies = [shares.copy() for shares in valid(*game).on_tree(tree).strategies]
+    strategies[player][place % len(strategies[player])] += by
+    for judging in (Judge(tree).verdict, partial(Judge(tree).best_response, 0), partial(Values, tree)):
+        with pytest.raises(BadPolicy, match=f"player {player}'s shares"):
+            judging((strategies[0], strategies[1]))
+
+
+def test_judging_by_states_refuses_shares_and_rows_whoever_asks_it() -> None:
+    game, policy = nebel.game(HEX), valid(HEX, "board")
+    start = np.asarray(game.begin())
+    judges: list[Callable[[TablePolicy], Any]] = [
+        lambda bad: both_follow(game, bad),
+        lambda bad: respond(game, bad, 1),
+        lambda bad: Informed(game, bad, 1).worth(start),
+    ]
+    for judging in judges:
+        assert np.isfinite(judging(policy)).all() if judging is not judges[1] else math.isfinite(judging(policy).value)
+        with pytest.raises(BadPolicy, match=r"sum to 1\.5"):
+            judging(changed_share(policy, 0, 0, 0.5))
+    first = int(np.flatnonzero(policy.shares[0].keys == game.start().key(0, "board"))[0])
+    with pytest.raises(Problem, match="does not know player 0's state"):
+        both_follow(game, without_row(policy, 0, first))
+
+
+def test_policies_of_ones_own_are_asked() -> None:
+    """A class derived from one whose policy judges know would not be."""
+    for kind in (Uniform, TablePolicy):
+        with pytest.raises(BadPolicy, match=f"derive a policy of your own from Policy, not from {kind.__name__}"):
+            type("Own", (kind,), {})
+    whole = valid("kuhn", "perfect")
+    wrong: list[dict[str, Any]] = [{"missing": "junk"}, {"shares": whole.shares[:1]}, {"shares": None}, {"shares": ([1], [2])}]
+    for change in wrong:
+        with pytest.raises(BadPolicy, match=r"^(missing='junk' is not understood|the shares of a table are two tables)[^\n]*$"):
+            dataclasses.replace(whole, **change)
+    for game, policy in [("kuhn", whole), (nebel.game("kuhn"), "uniform"), (nebel.game("kuhn"), Uniform), (None, None)]:
+        with pytest.raises(Problem, match=r"^judge takes a [^\n]*$"):
+            judge(game, policy)  # type: ignore[arg-type]
+    with pytest.raises(Problem, match="no player is to move at the start"):
+        Uniform().probabilities(nebel.game("kuhn").start())
 
 
 @settings(max_examples=60, deadline=None)
@@ -264,3 +348,34 @@ def test_probabilities_of_a_users_policy_are_checked_at_the_board() -> None:
     for shares, said in wrong:
         with pytest.raises(BadPolicy, match=said):
             PolicyAgent("own", Own(shares)).choose(state, np.array([1, 0]))
+
+
+def small_network(**changes: Any) -> NetPolicy:
+    """A network for Kuhn poker that says nothing about any move, with changes of its one layer."""
+    game = in_rules(nebel.game("kuhn"))
+    inputs = game.encodings["perfect"].size
+    layer = Layer(np.zeros((inputs, game.actions), np.float32), np.zeros(game.actions, np.float32), "")
+    return NetPolicy(game.string, game.fingerprint, "perfect", (layer._replace(**changes),))
+
+
+def test_networks_whose_layers_do_not_fit_are_not_judged() -> None:
+    game, tree, whole = nebel.game("kuhn"), tree_of("kuhn", "perfect"), small_network()
+    uniform = judge(game, Uniform()).verdict
+    weights, biases = whole.layers[0].weights, whole.layers[0].biases
+    stacked = (Layer(np.stack([weights] * 2), np.stack([biases] * 2), ""),)
+    many = NetsPolicy(whole.game, whole.fingerprint, "perfect", (stacked, stacked), (np.ones(2), np.ones(2)))
+    assert judge(game, whole).verdict == uniform
+    wrong: list[MadePolicy] = [
+        dataclasses.replace(whole, layers=()),
+        small_network(weights=weights[:, :1]),
+        small_network(weights=weights[:-1]),
+        small_network(weights=weights + np.float32(np.nan)),
+        *(dataclasses.replace(many, weights=(np.array(odds), np.ones(2))) for odds in ([1.0], [1.0, -1.0], [0.0, 0.0], [1.0, np.nan])),
+    ]
+    for policy in wrong:
+        for judging in (lambda bad: judge(game, bad), lambda bad: Values(tree, bad.on_tree(tree).strategies)):
+            with pytest.raises(Problem, match=r"^[^\n]+$"):
+                judging(policy)
+    for policy in (whole, many):
+        with pytest.raises(Problem, match="made for kuhn, not for leduc"):
+            policy.on_tree(tree_of("leduc", "perfect"))

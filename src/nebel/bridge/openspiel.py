@@ -113,8 +113,8 @@ class OpenSpielRules:
         return self.seen(after, player) if after.current_player() == player else None
 
     def seen(self, state: Any, player: int) -> str:
-        """OpenSpiel's information state string."""
-        return state.information_state_string(player) if self.strings else state.observation_string(player)
+        """OpenSpiel's information state string, or "-" where it is empty, as it is before the first move of some games."""
+        return (state.information_state_string(player) if self.strings else state.observation_string(player)) or "-"
 
     def view(self, state: Any, player: int | None) -> str:
         return str(state) if player is None else self.seen(state, player)

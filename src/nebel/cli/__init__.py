@@ -101,7 +101,8 @@ def _out_of_memory(flags: Container[str]) -> str:
     """Say what takes less memory, by the flags of the verb."""
     less = [flag for flag in ("--memory", "--room", "--boards", "--games") if flag in flags]
     given = f"give less {' or '.join(', '.join(less).rsplit(', ', 1))}, or " if less else ""
-    return f"out of memory; {given}take a smaller game. The last checkpoint of a run is as it was"
+    kept = ". The last checkpoint of a run is as it was" if "--run" in flags else ""
+    return f"out of memory; {given}take a smaller game{kept}"
 
 
 def _overview() -> Parser:

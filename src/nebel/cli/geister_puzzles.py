@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
     if game.name != "geister":
         raise BadSetting(f"{game.string} is not Geister; write geister or a variant such as geister:x4y4g4b1")
     if args.count < 1:
-        raise BadSetting(f"--count {args.count}: there is at least one puzzle")
+        raise BadSetting(f"--count {args.count} is out of range: it must be at least 1")
     posed = islice(puzzles(game, args.plies, args.seed), args.count)
     if args.json:
         emit({"game": game.string, "plies": args.plies, "seed": args.seed, "puzzles": [_as_json(puzzle) for puzzle in posed]})

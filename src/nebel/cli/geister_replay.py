@@ -8,10 +8,13 @@ import time
 from pathlib import Path
 
 from nebel.cli.screen import say
-from nebel.core.errors import BadFile, BadSetting
+from nebel.core.errors import BadSetting
 from nebel.core.game import CHANCE
+from nebel.core.input import read_text
 from nebel.core.state import State
 
+MOST_BYTES = 10_000_000
+"""Bytes of a file that is read."""
 WINNER = re.compile(r'^(?:winner=|\[Winner ")([012])', re.MULTILINE)
 
 
@@ -27,10 +30,7 @@ def run(args: argparse.Namespace) -> int:
 
     if not 0 <= args.delay <= 3600:
         raise BadSetting(f"--delay {args.delay:g}: 0 to 3600 seconds")
-    try:
-        text = args.file.read_text()
-    except UnicodeDecodeError as error:
-        raise BadFile(f"{args.file}: neither a log file nor a record") from error
+    text = read_text(args.file, MOST_BYTES, "a log file or a record")
     told = read_game(text)
     shown = State(told.game)
     say("Each player's moves are named as it counts cells; boards are as player 0 sees them, with all colours.\n")

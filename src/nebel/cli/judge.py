@@ -21,7 +21,7 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     how = "exact (default); abstract, which is optimistic; or learned: what a responder that learns wins, a lower bound"
     parser.add_argument("--by", default="exact", choices=("exact", "abstract", "learned"), help=how)
     how = "states to look at, at most, when histories are counted and when beliefs are searched (default: 1e10)"
-    parser.add_argument("--patience", type=whole, default=10_000_000_000, metavar="STEPS", help=how)
+    parser.add_argument("--patience", type=whole, metavar="STEPS", help=how)
     online = parser.add_argument_group("agents that think")
     how = "judge what they found in N matches against themselves (default: what they find in every information state)"
     online.add_argument("--aggregate", type=whole, metavar="N", help=how)
@@ -37,11 +37,16 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
 def run(args: argparse.Namespace) -> int:
     from nebel.cli.judge_online import judge_online
     from nebel.core.registry import load, load_named
+    from nebel.judge.patience import PATIENCE
     from nebel.match.agents import THINKING
     from nebel.policy.adopt import adopt
     from nebel.policy.io import read_policy
     from nebel.policy.table import MadePolicy, TablePolicy
 
+    if args.patience is not None and args.patience < 1:
+        raise BadSetting(f"--patience {args.patience} is out of range: it must be at least 1")
+    if args.patience is not None and (args.by == "learned" or THINKING.fullmatch(args.policy)):
+        raise BadSetting("--patience is for policies that are judged exactly or by the abstract best response")
     if args.by == "learned":
         from nebel.cli.judge_learned import judge_learned
 
@@ -59,12 +64,13 @@ def run(args: argparse.Namespace) -> int:
         raise BadSetting(f"{args.policy} fits any game; say which with --game")
     if isinstance(policy, TablePolicy):
         game, policy = adopt(game, policy)
+    patience = args.patience or PATIENCE
     if args.by == "abstract":
-        return _abstract(game, policy, args.json)
+        return _abstract(game, policy, patience, args.json)
     from nebel.judge.exact import judge
 
     with stages() as news:
-        verdict, means, unknown, wins = judge(game, policy, patience=args.patience, news=news)
+        verdict, means, unknown, wins = judge(game, policy, patience=patience, news=news)
     value = None if isnan(verdict.value) else verdict.value
     if args.json:
         emit(
@@ -97,10 +103,11 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _abstract(game: BaseGame, policy: Policy, as_json: bool) -> int:
+def _abstract(game: BaseGame, policy: Policy, patience: int, as_json: bool) -> int:
     from nebel.judge.abstract import abstract
 
-    verdict, unknown = abstract(game, policy)
+    with stages() as news:
+        verdict, unknown = abstract(game, policy, patience, news)
     if as_json:
         emit(
             {

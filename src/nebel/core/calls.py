@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import isfinite
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,10 +53,12 @@ def whole_number(name: str, function: Callable[..., Any], meaning: str, *argumen
 
 
 def number(name: str, function: Callable[..., Any], meaning: str, *arguments: Any) -> float:
-    """What a part of a game returns, which must be a number."""
+    """What a part of a game returns, which must be a finite number."""
     value = call(name, function, *arguments)
     if not isinstance(value, (Real, np.bool_)):
         raise _unfit(name, function, value, f"return {meaning}")
+    if not isfinite(value):
+        raise BadRules(f"{name} is {value}; it must be a finite number")
     return float(value)
 
 

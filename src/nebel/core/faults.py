@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from nebel.core.calls import after, endless, located, shown, word
 from nebel.core.errors import BadRules
-from nebel.core.game import CHANCE, END, BaseGame, Game
+from nebel.core.game import CHANCE, BaseGame, Game
 from nebel.core.layout import miscounted, uneven
 
 if TYPE_CHECKING:
@@ -21,12 +21,9 @@ def misplayed(game: Game, fault: int, way: list[int], count: int) -> BadRules:
     for option in way:
         steps.append((state.turn, option))
         state.push(option)
-    what = f"turn() returns {state.turn}; it must be 0, 1, CHANCE ({CHANCE}) or END ({END})"
-    if fault == TOO_DEEP:
-        what = str(endless(len(way), declared=True))
-    elif fault == BAD_COUNT:
-        what = miscounted(game, count, state.turn)
-    return located(game, BadRules(what), steps)
+    turn = state.turn  # which raises an error in words where it is none of a player, chance or the end
+    what = endless(len(way), declared=True) if fault == TOO_DEEP else BadRules(miscounted(game, count, turn))
+    return located(game, what, steps)
 
 
 def misgrown(game: Game, recall: str, nodes: Nodes, sights: Any, fault: int, here: int, there: int) -> BadRules:

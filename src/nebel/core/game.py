@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 CHANCE, END = -1, -4
 """Who is to move when no player is; the numbers are OpenSpiel's."""
 
+TURNS = f"0, 1, CHANCE ({CHANCE}) or END ({END})"
+"""What turn() may return, in words."""
+
 DEEPEST = 5_000
 """Moves, chance's included, of one game: in a game that declares no depth, a longer one counts as a game that never ends."""
 
@@ -340,7 +343,10 @@ class Game(BaseGame):
             raise endless(moves, declared=True)
 
     def turn_at(self, position: Any) -> int:
-        return whole_number("turn()", self.rules.turn, f"0, 1, CHANCE ({CHANCE}) or END ({END})", position[0])
+        turn = whole_number("turn()", self.rules.turn, TURNS, position[0])
+        if turn not in (0, 1, CHANCE, END):
+            raise BadRules(f"turn() returns {turn}; it must be {TURNS}")
+        return turn
 
     def options_at(self, position: Any) -> list[int]:
         out = np.zeros(self.width, np.int64)

@@ -17,8 +17,7 @@ def read_bytes(path: Path, most: int, open_as: Callable[[Path], IO[bytes]] | Non
 
     What `open_as` cannot unpack raises an error of its own.
     """
-    if not path.is_file():
-        raise BadFile(f"no file {path}")
+    check_file(path)
     try:
         with open_as(path) if open_as else path.open("rb") as file:
             content = file.read(most + 1)
@@ -33,8 +32,7 @@ def read_bytes(path: Path, most: int, open_as: Callable[[Path], IO[bytes]] | Non
 
 def read_start(path: Path, count: int) -> bytes:
     """Return the first `count` bytes of a file, or all of a shorter one; raises `BadFile` if there is none."""
-    if not path.is_file():
-        raise BadFile(f"no file {path}")
+    check_file(path)
     try:
         with path.open("rb") as file:
             return file.read(count)
@@ -49,6 +47,15 @@ def file_inside(folder: Path, name: str | Path) -> Path | None:
         return path if path.is_relative_to(folder.resolve()) and path.is_file() else None
     except (OSError, ValueError, RuntimeError):  # a name that no file could have, or links that lead to each other
         return None
+
+
+def check_file(path: Path) -> None:
+    """Refuse what is not a regular file, and so might have no end."""
+    if not path.exists():
+        raise BadFile(f"no file {path}")
+    if not path.is_file():
+        kind = "folder" if path.is_dir() else "device or pipe"
+        raise BadFile(f"{path} is a {kind}; give the name of a file")
 
 
 def read_text(path: Path, most: int, what: str) -> str:

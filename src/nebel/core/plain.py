@@ -34,7 +34,7 @@ from nebel.core.calls import after, endless, shown
 from nebel.core.errors import BadRules, FailedRule
 from nebel.core.faults import GLANCE_DIFFERS, MOVES_DIFFER, complaint
 from nebel.core.findings import reason, where
-from nebel.core.game import CHANCE, DEEPEST, END, BaseGame, Glance, key_text
+from nebel.core.game import CHANCE, DEEPEST, END, TURNS, BaseGame, Glance, key_text
 from nebel.core.layout import uneven
 from nebel.core.recall import PERFECT, blank_memory
 from nebel.core.rng import fold_all
@@ -189,14 +189,14 @@ class PlainGame(BaseGame):
             raise self._raised("turn", error, Position(state, END, way)) from error
         if not known:
             here = Position(state, END, way)
-            raise self._fault(f"turn() returned {turn!r}; it must return 0, 1, CHANCE ({CHANCE}) or END ({END})", here)
+            raise self._fault(f"turn() returned {turn!r}; it must return {TURNS}", here)
         return Position(state, int(turn), way)
 
     def _offer(self, position: Position) -> list[int]:
         state, chance = position.state, position.turn == CHANCE
         method = "odds" if chance else "legal"
         if position.turn == END:
-            raise self._fault("nobody is to move", position)
+            raise self._fault("the game is over, so there are no moves", position)
         if chance and not hasattr(self.rules, "odds"):
             raise self._fault("chance is to move, and there is no method odds(state)", position)
         try:
@@ -208,9 +208,9 @@ class PlainGame(BaseGame):
         except Exception as error:
             raise self._raised(method, error, position) from error
         if not moves:
-            raise self._fault(f"{method}() returned nothing, and somebody is to move", position)
+            raise self._fault(f"{method}() returned no moves, and the game is not over", position)
         if chance and uneven(position.odds, len(moves)):
-            raise self._fault(f"odds() returned probabilities that are no distribution: {shown(position.odds)}", position)
+            raise self._fault(f"odds() returned probabilities that do not sum to 1, or are negative: {shown(position.odds)}", position)
         known = self._moves
         options = [known.get(str(name)) or self.learn(known, name, method, position) for name in names]
         if len(set(options)) < len(options):

@@ -49,7 +49,10 @@ def remembering(game: Game, players: tuple[int, ...]) -> Game:
         return s.memory[player]
 
     rules: Rules = game.rules._replace(start=begin, play=_playing(game, keep))
-    return replace(game, state=with_fields(game, memory=(np.int64, 2)), rules=rules, glances={MEMORY: Glance(recall)})
+    made = replace(game, state=with_fields(game, memory=(np.int64, 2)), rules=rules, glances={MEMORY: Glance(recall)})
+    game.try_out()
+    object.__setattr__(made, "tried", True)  # the rules are those of `game`; memories are digests, and may be negative
+    return made
 
 
 @rule

@@ -95,10 +95,9 @@ class _Kernel:
         self._made: Any = None
 
     def __call__(self, *args: Any) -> Any:
-        if self._made is not None:
-            return self._made(*args)
-        with _LOCK:
-            self._made = self._made or _compile(self._function, cache=True, parallel=self._parallel)
+        if self._made is None:
+            with _LOCK:
+                self._made = self._made or _compile(self._function, cache=True, parallel=self._parallel)
         try:
             return self._made(*args)
         except Exception as error:

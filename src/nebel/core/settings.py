@@ -39,7 +39,7 @@ class Settings:
                 raise BadSetting(f"{flag_of(field.name)} {value} is out of range: it must be {bounds}")
             if low is not None and value > MOST:  # seeds may be larger
                 raise BadSetting(f"{flag_of(field.name)} {str(value)[:40]} is out of range: it must be at most {MOST}")
-            if isinstance(value, numbers.Real) and not abs(value) < math.inf:
+            if isinstance(value, float) and not math.isfinite(value):
                 raise BadSetting(f"{flag_of(field.name)} {value} is out of range: it must be finite")
 
 
@@ -71,12 +71,12 @@ def made_of(kind: type[Kind], values: dict[str, Any]) -> Kind:
 
 
 @functools.cache
-def _may_be_none(kind: type[Settings]) -> set[str]:
+def _may_be_none(kind: type) -> set[str]:
     return {name for name, hint in typing.get_type_hints(kind).items() if type(None) in typing.get_args(hint)}
 
 
 @functools.cache
-def types_of(kind: type[Settings]) -> dict[str, Any]:
+def types_of(kind: type) -> dict[str, Any]:
     """What the fields hold, leaving out that they may be None."""
     return {name: _plain_type(hint) for name, hint in typing.get_type_hints(kind).items()}
 

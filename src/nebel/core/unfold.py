@@ -35,6 +35,9 @@ POINT = 44
 REHASH = 72
 """Bytes of a slot of the trie's hash table while the table is doubled: the old and the new one, and what came before."""
 MOST_MINDS = 1 << 30
+SPARE = 64
+"""Room for more options than a game declares, so that rules which offer too many overrun nothing before they are counted."""
+
 
 @rule
 def look_away(s: Any, player: int) -> int:
@@ -75,7 +78,7 @@ def _measurer(game: Game) -> Any:
     def measure(states: Any, limit: int, way: Any) -> Any:
         """`way`: what was played to get to where counting stopped."""
         seen = np.zeros(2, np.int64)
-        legal = np.zeros((depth + 1, width), np.int64)
+        legal = np.zeros((depth + 1, width + SPARE), np.int64)
         count = np.zeros(depth + 1, np.int64)
         chosen = np.zeros(depth + 1, np.int64)
         chance, decisions, terminals, deepest, fault = 0, 0, 0, 0, FINE
@@ -372,7 +375,8 @@ def unfold_rules(game: Game, recall: str, size: Size, room: Room = ENDLESS) -> t
             fault = FINE if here < 0 else GLANCE_DIFFERS
     room.check(before + 2 * (POINT * sum(counts[:2]) + 8 * sum(counts[2:])))
     if fault != FINE:
-        first = int(points.node[nodes.turn[here], nodes.point[here]]) if nodes.point[here] >= 0 else 0
+        alike = fault in (MOVES_DIFFER, GLANCE_DIFFERS)  # to an earlier history of the same information state
+        first = int(points.node[nodes.turn[here], nodes.point[here]]) if alike else 0
         raise misgrown(game, recall, nodes, sights, fault, here, first)
     return nodes, (_cut(points, 0, counts[0], counts[2]), _cut(points, 1, counts[1], counts[3])), Ends((last[0], last[1]), value)
 

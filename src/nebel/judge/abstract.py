@@ -16,13 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nebel.core.errors import BadSetting, UnknownInformationState
+from nebel.core.errors import BadSetting, TooLarge, UnknownInformationState
 from nebel.core.game import BaseGame
 from nebel.core.rule import kernel, rule
-from nebel.dark_hex.merged import BOARD, Blocks, Merged, Views
+from nebel.dark_hex.merged import BOARD, Blocks, Merged, Views, count_states
 from nebel.dark_hex.sweeps import Work, back_rows, sweep_back, sweep_forth, work_for
 from nebel.judge.best_response import Verdict
-from nebel.judge.tabulate import merged_of, tabulated
+from nebel.judge.patience import PATIENCE, News, quiet
+from nebel.judge.tabulate import fitting_kind, merged_of, tabulated
 from nebel.policy.checked import in_words, strange_keys, strange_row
 from nebel.policy.net import NetPolicy
 from nebel.policy.table import MadePolicy, Policy, TablePolicy, Uniform
@@ -134,9 +135,17 @@ def value_of(game: BaseGame, policy: Policy) -> float:
     return _table(game, policy).follow()
 
 
-def abstract(game: BaseGame, policy: Policy) -> Abstract:
-    """Both abstract best responses to a policy that remembers the board of Dark Hex, or nothing."""
+def abstract(game: BaseGame, policy: Policy, patience: int = PATIENCE, news: News = quiet) -> Abstract:
+    """Return both abstract best responses to a policy that remembers the board of Dark Hex, or nothing.
+
+    Raises `TooLarge` where the game has more merged states than `patience`, or than memory holds.
+    """
+    states = count_states(*fitting_kind(game))
+    if states > patience:
+        raise TooLarge(f"{game.string} has {states:,} merged states, more than the {patience:,} steps allowed; allow more (--patience)")
+    news(f"laying out {states:,} merged states of {game.string}", 0, patience)
     table = _table(game, policy)
+    news(f"searching abstract best responses on {game.string}", states, patience)
     value = table.follow()
     blocks, views, states = table.merged
     reach, best = np.zeros(states), []

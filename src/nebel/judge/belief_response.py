@@ -291,8 +291,6 @@ def respond(game: Game, policy: Policy, responder: int, patience: int | Patience
 
     `patience`: states to look at before giving up, some millions a second.
     """
-    if isinstance(policy, TablePolicy):
-        policy.check_shares(game)
     allowed = patience if isinstance(patience, Patience) else Patience(PATIENCE if patience is None else patience)
     response = _Search(game, policy, responder, allowed).run()
     if not isinstance(policy, TablePolicy):

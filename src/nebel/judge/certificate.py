@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from nebel.core.errors import BadFile
 from nebel.core.game import BaseGame
-from nebel.core.input import MEGABYTE, parse_json, read_bytes
+from nebel.core.input import MEGABYTE, check_file, parse_json, read_bytes
 from nebel.core.output import write_bytes
 from nebel.dark_hex.forest import HEARD, NONE, PLACED, TAKEN, Forest
 from nebel.judge.verify import LETTERS, PATIENCE, Board, Unproven, guarantee
@@ -110,8 +110,7 @@ def holds_certificate(path: Path) -> bool:
 
 def read_certificate(path: Path) -> Certificate:
     """What a file claims; nothing of it is checked yet but its form."""
-    if not path.is_file():
-        raise BadFile(f"no file {path}")
+    check_file(path)
     try:
         if path.suffix in PACKED:
             raw = read_bytes(path, min(MOST_BYTES, max(AT_LEAST, RATIO * path.stat().st_size)), PACKED[path.suffix][1])

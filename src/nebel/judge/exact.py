@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nebel.core.errors import BadPolicy, TooLarge
+from nebel.core.errors import BadPolicy, BadSetting, TooLarge
 from nebel.core.game import END, BaseGame, Game
 from nebel.core.recall import PERFECT
 from nebel.core.remember import MEMORY, remembering
@@ -18,7 +18,7 @@ from nebel.judge.belief_response import Response, respond
 from nebel.judge.best_response import Judge, Verdict
 from nebel.judge.informed import both_follow, follow_all
 from nebel.judge.patience import PATIENCE, News, Patience, quiet
-from nebel.judge.tabulate import merged_of, tabulated
+from nebel.judge.tabulate import fitting_kind, merged_of, tabulated
 from nebel.policy.net import NetPolicy
 from nebel.policy.table import MadePolicy, Policy, TablePolicy, Uniform, laid_on
 
@@ -39,8 +39,13 @@ def judge(game: BaseGame, policy: Policy, limit: int = DEFAULT_LIMIT, patience: 
     news:     told the stage of the work, the steps taken so far and the most that may be taken
     """
     allowed = Patience(patience, news)
+    if not isinstance(game, BaseGame):
+        raise BadSetting(f"judge takes a game, such as nebel.game('kuhn'), and then a policy; {game!r:.60} is not a game")
+    if not isinstance(policy, Policy):
+        raise BadPolicy(f"judge takes a Policy, such as load_policy(file) returns; {policy!r:.60} is not one")
     if not isinstance(getattr(policy, "recall", None), str):
         raise BadPolicy(f"a policy needs a recall, such as '{PERFECT}', to be judged; {type(policy).__name__} has none")
+    game.try_out()
     if isinstance(policy, MadePolicy):
         policy.check_game(game)
     most = min(limit, patience)
@@ -71,7 +76,7 @@ def _by_tree(tree: Tree, policy: Policy, allowed: Patience) -> Judgement:
 
 def _tabulated(game: Game, policy: NetPolicy, allowed: Patience) -> TablePolicy:
     """The network asked about every board, if there are not too many."""
-    if count_states(*merged_kind(game)) > allowed.left:
+    if count_states(*fitting_kind(game)) > allowed.left:
         states = f"the merged states of {game.string} are more than the {allowed.most:,} steps allowed"
         raise TooLarge(f"{states}; allow more (--patience), or take a smaller board")
     allowed.begin(f"asking the network about every board of {game.string}")

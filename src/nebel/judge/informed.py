@@ -96,7 +96,7 @@ def _informed(game: Game, recall: str) -> Any:
         """out[j, m] = what state j is worth to `me` after the move tries[m] (-1: as it is). Returns the table and what went wrong.
 
         Stops after `until` steps; called again, it soon is where it was. ALL_MOVES: met[player][row] becomes True where the search comes
-        to a row of the table; `strict`: where there is none, that is an error.
+        to a row of the table. `strict`: where both follow the policy and there is no row, that is an error.
         """
         sign = -1.0 if me == 1 else 1.0
         legal, count = np.zeros((stack.size, width), np.int64), np.zeros(stack.size, np.int64)
@@ -142,7 +142,7 @@ def _informed(game: Game, recall: str) -> Any:
                     else:
                         key = np.int64(look(stack[d], who))
                         row = shares_at(policy[who], key, legal[d], count[d], luck[d])
-                        if row == OTHER_MOVES or (row == NO_ROW and strict and me == ALL_MOVES):
+                        if row == OTHER_MOVES or (row == NO_ROW and strict and me >= NOBODY):
                             counts[WHO], counts[KEY] = who, key
                             return keys, worth, STRANGE if row == OTHER_MOVES else LACKING
                         if row >= 0 and me == ALL_MOVES:
@@ -190,6 +190,8 @@ class Informed:
     def __init__(self, game: Game, policy: Policy, me: int, room: int = 1 << 26, patience: Patience | None = None) -> None:
         self.game, self.me, self.room, self.patience = game, me, room, patience or Patience()
         self.recall = remembered(game, policy)
+        if isinstance(policy, TablePolicy):
+            policy.check_shares(game)
         self.strict = isinstance(policy, TablePolicy) and policy.missing == "error"
         self.policy = tuple(_as_arrays(held) for held in policy.shares) if isinstance(policy, TablePolicy) else (_NOTHING, _NOTHING)
         self.met = tuple(np.zeros(len(held.keys), np.bool_) for held in self.policy)

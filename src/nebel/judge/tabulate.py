@@ -20,13 +20,18 @@ BLOCK = 1 << 16
 """Views that a network is asked about at once."""
 
 
-def merged_of(game: BaseGame) -> Merged:
-    """The states of Dark Hex for players who remember the board, and all views of it, if they fit."""
+def fitting_kind(game: BaseGame) -> tuple[int, int, bool]:
+    """Return the board of Dark Hex whose merged states are asked for, as `merge` takes it; raises `TooLarge` if they do not fit."""
     kind = merged_kind(game)
     need = count_bytes(*kind, np.float64)
     if need > MOST_GIGABYTES * GIGABYTE:
         raise TooLarge(f"the merged states of {game.string} take {need / GIGABYTE:,.3g} GB, over {MOST_GIGABYTES}; take a smaller board")
-    return merge(*kind)
+    return kind
+
+
+def merged_of(game: BaseGame) -> Merged:
+    """Return the states of Dark Hex for players who remember the board, and all views of it, if they fit."""
+    return merge(*fitting_kind(game))
 
 
 def on_views(game: BaseGame, views: Views, share: NDArray[np.float64], facts: dict[str, Any]) -> TablePolicy:

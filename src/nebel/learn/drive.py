@@ -15,6 +15,7 @@ from nebel.core.game import Game
 from nebel.core.recall import PERFECT
 from nebel.core.settings import Settings, made_of
 from nebel.core.state import resolve_recall
+from nebel.core.suggest import did_you_mean
 from nebel.core.tree import grow
 from nebel.judge.best_response import Judge
 from nebel.learn.deep_cfr import DeepCfr, DeepCfrSettings
@@ -86,7 +87,7 @@ class Learned(NamedTuple):
 
 def method_named(name: str) -> str:
     if name not in METHODS:
-        raise BadSetting(f"no method {name!r}; methods that learn: {', '.join(METHODS)}")
+        raise BadSetting(f"no method {name!r}{did_you_mean(name, METHODS)}; methods that learn: {', '.join(METHODS)}")
     return name
 
 
@@ -205,4 +206,5 @@ class _LearnerLoop(Loop):
         metrics = {**self.learner.metrics, **(self.measured if measured else {})}
         self.progress(News(self.learner.iterations, self.seconds, self.share, metrics))
         if self.entry.run:
-            self.entry.run.metric({"iterations": self.learner.iterations, "seconds": round(self.seconds, 3), **metrics})
+            row = {"iterations": self.learner.iterations, "seconds": round(self.seconds, 3), **metrics}
+            self.entry.run.metric(row, replace=measured)  # the clock may end a run after its last row was written without a measurement

@@ -220,7 +220,8 @@ def load_game(named: str | None, agents: list[Agent]) -> BaseGame:
 def _game_of(agents: list[Agent]) -> str:
     made_for = {agent.game: agent.name for agent in agents if agent.game is not None}
     if not made_for:
-        raise BadSetting(f"{' and '.join(sorted({agent.name for agent in agents}))} fit any game; say which with --game")
+        names = sorted({agent.name for agent in agents})
+        raise BadSetting(f"{' and '.join(names)} fit{'s' * (len(names) == 1)} any game; say which with --game")
     if len(made_for) > 1:
         raise BadSetting("agents of different games: " + ", ".join(f"{name} plays {game}" for game, name in made_for.items()))
     return next(iter(made_for))

@@ -22,7 +22,7 @@ from nebel.core.keys import find
 from nebel.core.recall import PERFECT, blank_memory, remember_move, remember_sight
 from nebel.core.rng import fold, generator, uniform
 from nebel.core.rule import kernel, rule
-from nebel.core.unfold import look_away
+from nebel.core.unfold import SPARE, look_away
 from nebel.match.agents import Agent, pick_even, pick_share
 from nebel.match.deals import DEALER, ROLES, Played, Seats, Tick, play_deal
 from nebel.policy.net import NetPolicy
@@ -126,7 +126,7 @@ def boards(game: Game, count: int) -> Boards:
 
     return Boards(
         game.blank(count), longs(count) + NOTHING, longs(count), longs(count, 2), longs(count, ROLES, 2), np.zeros(count),
-        longs(count) + NOTHING, longs(game.width), np.zeros(game.width), longs(2),
+        longs(count) + NOTHING, longs(game.width + SPARE), np.zeros(game.width), longs(2),
     )  # fmt: skip
 
 
@@ -138,7 +138,7 @@ def player(game: Game, bots: tuple[str, ...], nets: tuple[str, ...]) -> Any:
     mean = one_of([glance.mean or as_said for glance in game.glances.values()], as_said)
     choose = one_of([game.bots[name].to_depth() for name in bots], no_bot)
     encode = one_of([game.encodings[recall].write for recall in nets], no_encoding)
-    depth = game.depth
+    depth, width = game.depth, game.width
 
     @rule
     def begin(b: Boards, j: int, luck: int, number: int) -> None:
@@ -227,7 +227,11 @@ def player(game: Game, bots: tuple[str, ...], nets: tuple[str, ...]) -> Any:
                     scores[b.number[j]] = score(b.state[j])
                     b.number[j] = NOTHING
                     continue
+                if p != CHANCE and p != 0 and p != 1:
+                    return b.number[j]
                 n = moves(b.state[j], b.legal)
+                if n < 1 or n > width:
+                    return b.number[j]
                 move = NOTHING
                 if p == CHANCE:
                     move = deal(b, j, n)
@@ -274,6 +278,8 @@ def play_compiled(game: Game, seats: Seats, deals: int, seed: int, tick: Tick | 
         before = _over(todo, under_way)
         with np.errstate(over="ignore"):
             lost = int(run(under_way, by, tables, luck, todo, played.scores, played.unknown, said, asks, waiting))
+        if lost == NOTHING and not np.isfinite(played.scores).all():
+            lost = int(np.argmin(np.isfinite(played.scores)))
         if lost != NOTHING:
             if (under_way.steps[under_way.number == lost] >= game.depth).any():
                 raise BadRules(f"{game.string}: {endless(game.depth, declared=True)}")

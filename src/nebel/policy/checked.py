@@ -85,12 +85,11 @@ def check_shares(shares: Shares, player: int, words: Words = key_text) -> None:
 
     words: names an information state, given its key
     """
-    columns: list[NDArray[Any]] = [np.asarray(column) for column in shares]
-    keys, first, move, share = columns
-    for name, column, kinds in (("keys", keys, "iu"), ("first", first, "iu"), ("move", move, "iu"), ("share", share, "f")):
-        if column.ndim != 1 or column.dtype.kind not in kinds:
-            wanted = "numbers" if kinds == "f" else "whole numbers"
-            raise BadPolicy(f"the table of player {player}: {name} has to be a row of {wanted}; it is {_kind(column)}")
+    keys, first, move, share = shares
+    for name, column in zip(("keys", "first", "move", "share"), shares, strict=True):
+        wanted = np.float64 if name == "share" else np.int64
+        if column.ndim != 1 or not np.can_cast(column.dtype, wanted):
+            raise BadPolicy(f"the table of player {player}: {name} has to be a row of {wanted.__name__}; it is {_kind(column)}")
     if not len(keys) and len(first) <= 1:
         return
     if len(first) != len(keys) + 1 or len(move) != len(share) or first[0] < 0 or first[-1] > len(move) or np.any(first[1:] <= first[:-1]):
@@ -104,7 +103,7 @@ def check_shares(shares: Shares, player: int, words: Words = key_text) -> None:
     if odd >= 0:
         named = words(int(keys[odd]))
         raise BadPolicy(f"the table of player {player}: a move of the information state '{named}' occurs twice or is negative")
-    bad = _first_unsound(first, share)
+    bad = _first_unsound(first, share.astype(np.float64, copy=False))
     if bad >= 0:
         raise BadPolicy(_complaint(player, words(int(keys[bad])), share[first[bad] : first[bad + 1]].tolist()))
 
@@ -129,7 +128,8 @@ def check_probabilities(state: State, shares: Mapping[int, float], who: str = "t
         sound = least >= 0.0 and abs(total - 1.0) <= TOLERANCE
         strange = [move for move in shares if move not in options]
     except (AttributeError, TypeError):
-        raise BadPolicy(f"{who} has to give a dictionary of moves and their shares; it gives {_kind(shares)}") from None
+        given = shares if isinstance(shares, Mapping) else _kind(shares)
+        raise BadPolicy(f"{who} has to give a dictionary of moves and their shares, which are numbers; it gives {given!s:.80}") from None
     if strange:
         where = f"player {state.turn} in the information state '{state.information(state.turn)}'"
         raise BadPolicy(f"{who} has a share for {strange[0]!r}, which is not a legal move of {where}; legal: {options}")

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nebel.core.errors import BadFile
-from nebel.core.input import read_start
+from nebel.core.input import check_file, read_start
 from nebel.core.output import replacing
 from nebel.core.suggest import did_you_mean
-from nebel.policy.net import Layer, NetPolicy, check_finite
-from nebel.policy.nets import NetsPolicy, check_weights
+from nebel.policy.net import Layer, NetPolicy, check_layers
+from nebel.policy.nets import NetsPolicy, check_odds
 from nebel.policy.table import MadePolicy, Policy, Shares, TablePolicy, Uniform
-from nebel.policy.validate import check_header, check_layers, check_names, check_odds, check_table
+from nebel.policy.validate import check_header, check_names, check_table
 
 FORMAT = 1
 SHIPPED = Path(__file__).parent.parent / "strategies"
@@ -79,8 +79,7 @@ def _opened(path: Path) -> Iterator[tuple[Any, dict[str, Any]]]:
     """A file of arrays and its header; whatever is wrong with it becomes one `BadFile`."""
     from safetensors import SafetensorError, safe_open
 
-    if not path.is_file():
-        raise BadFile(f"no file {path}")
+    check_file(path)
     try:
         with safe_open(path, framework="np") as file:
             header = _header_in((file.metadata() or {}).get("nebel"))
@@ -149,22 +148,23 @@ def _checksum(arrays: Arrays, header: dict[str, Any]) -> str:
 def save_policy(policy: MadePolicy, path: str | Path) -> None:
     header = {"game": policy.game, "fingerprint": policy.fingerprint, "recall": policy.recall, "facts": policy.facts}
     if isinstance(policy, NetPolicy):
-        check_finite(policy.layers)
+        check_layers(policy.layers)
         arrays = _layer_arrays(policy.layers)
         write_arrays(Path(path), arrays, {**header, "kind": "network", "layers": [layer.kind for layer in policy.layers]})
         return
     if isinstance(policy, NetsPolicy):
         arrays = {f"odds{p}": policy.weights[p] for p in range(2)}
         for p in range(2):
-            check_finite(policy.layers[p])
-            check_weights(policy.weights[p], p)
+            check_odds(policy.weights[p], p)
+            check_layers(policy.layers[p], len(policy.weights[p]))
             arrays |= {f"{p}{name}": array for name, array in _layer_arrays(policy.layers[p]).items()}
         kinds = [layer.kind for layer in policy.layers[0]]
         write_arrays(Path(path), arrays, {**header, "kind": "networks", "layers": kinds})
         return
     assert isinstance(policy, TablePolicy)
     policy.check_shares()
-    arrays = {f"{name}{p}": array for p in range(2) for name, array in policy.shares[p]._asdict().items()}
+    dtypes = {name: np.float64 if name == "share" else np.int64 for name in Shares._fields}
+    arrays = {f"{name}{p}": np.asarray(getattr(policy.shares[p], name), dtype) for p in range(2) for name, dtype in dtypes.items()}
     write_arrays(Path(path), arrays, {**header, "kind": "policy", "missing": policy.missing})
 
 

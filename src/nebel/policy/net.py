@@ -74,8 +74,8 @@ class NetPolicy(MadePolicy):
 
     def check_game(self, game: BaseGame) -> None:
         super().check_game(game)
+        check_layers(self.layers)
         check_encoding(self.game, self.recall, self.layers, game)
-        check_finite(self.layers)
 
     def logits(self, rows: Floats) -> Floats:
         """Of all moves, for rows of encodings."""
@@ -95,6 +95,7 @@ class NetPolicy(MadePolicy):
         return dict(zip(options, (odds / odds.sum()).tolist(), strict=True))
 
     def on_tree(self, tree: Tree) -> OnTree:
+        self.check_game(tree.game)
         first, second = (self._on_side(tree, p) for p in range(2))
         return OnTree((first, second), (0, 0))
 
@@ -117,11 +118,27 @@ def feed(layers: Iterable[Layer], rows: Floats) -> Floats:
     return rows
 
 
-def check_finite(layers: tuple[Layer, ...]) -> None:
-    """Raise `BadPolicy` where a weight or bias is not finite."""
-    for number, layer in enumerate(layers):
-        if not (np.isfinite(layer.weights).all() and np.isfinite(layer.biases).all()):
-            raise BadPolicy(f"layer {number} of the network has weights that are not finite; learn it again, or take an older checkpoint")
+def check_layers(layers: Sequence[Layer], count: int | None = None) -> None:
+    """Raise `BadFile` unless there are layers of finite numbers, each of which takes what the one before it makes.
+
+    `count`: there are so many networks in each array.
+    """
+    if not layers:
+        raise BadFile("the network has no layers")
+    width: int | None = None
+    more = () if count is None else (count,)
+    for i, layer in enumerate(layers):
+        for name, array, dimensions in (("weights", layer.weights, 2), ("biases", layer.biases, 1)):
+            if array.dtype != np.float32 or array.ndim != dimensions + len(more) or not np.all(np.isfinite(array)):
+                raise BadFile(f"the {name} of layer {i} are not finite numbers of 32 bits in {dimensions + len(more)} dimensions")
+        inputs, outputs = layer.weights.shape[-2:]
+        if layer.weights.shape[:-2] != more or layer.biases.shape != (*more, outputs) or not inputs or not outputs:
+            raise BadFile(f"the weights and biases of layer {i} do not fit each other")
+        if width not in (None, inputs):
+            raise BadFile(f"layer {i} takes {inputs:,} numbers, and the layer before it makes {width:,}")
+        if outputs % layer.pool or (layer.skip and inputs != outputs):
+            raise BadFile(f"layer {i} cannot pool or skip by its size")
+        width = outputs // layer.pool
 
 
 def check_encoding(made_for: str, recall: str, layers: Sequence[Layer], game: BaseGame) -> None:
@@ -130,8 +147,6 @@ def check_encoding(made_for: str, recall: str, layers: Sequence[Layer], game: Ba
         return
     if recall not in game.encodings:
         raise BadFile(f"this network goes by what {made_for} puts into numbers, and {game.string} does not; play {made_for}")
-    if not layers:
-        return
     taken, made = layers[0].weights.shape[-2], layers[-1].weights.shape[-1] // layers[-1].pool
     if (taken, made) != (game.encodings[recall].size, game.actions):
         wants = f"{game.encodings[recall].size:,} numbers and {game.actions:,} moves"

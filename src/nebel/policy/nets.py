@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nebel.core.errors import BadPolicy
+from nebel.core.errors import BadFile
 from nebel.core.game import BaseGame
 from nebel.core.rule import kernel
 from nebel.core.state import State
 from nebel.core.tree import Tree
 from nebel.policy.checked import check_probabilities
-from nebel.policy.net import Floats, Layer, Reals, check_encoding, check_finite, encode, encode_side, feed
+from nebel.policy.net import Floats, Layer, Reals, check_encoding, check_layers, encode, encode_side, feed
 from nebel.policy.table import MadePolicy, OnTree
 
 
@@ -56,10 +56,12 @@ def _mix(parent: Any, first: Any, spot: Any, strategy: Any, weight: float, reach
             sums[spot[i] + a] += reach[first[i] + a]
 
 
-def check_weights(weights: Reals, player: int) -> None:
-    """Raise `BadPolicy` unless these can be the weights of a player's networks."""
-    if not (np.all(weights >= 0.0) and 0.0 < weights.sum() < np.inf):
-        raise BadPolicy(f"the weights of player {player}'s networks have to be 0 or more, and finite, and not all 0")
+def check_odds(odds: NDArray[Any], player: int) -> None:
+    """Raise `BadFile` unless these are weights of networks."""
+    if odds.dtype != np.float64 or odds.ndim != 1 or not len(odds):
+        raise BadFile(f"odds{player} is not a row of numbers of 64 bits")
+    if not (np.all(odds >= 0) and 0 < np.sum(odds) < np.inf):
+        raise BadFile(f"the weights of player {player}'s networks are negative, not numbers, or all zero")
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,9 +78,9 @@ class NetsPolicy(MadePolicy):
     def check_game(self, game: BaseGame) -> None:
         super().check_game(game)
         for player, weights in enumerate(self.weights):
-            check_finite(self.layers[player])
+            check_odds(weights, player)
+            check_layers(self.layers[player], len(weights))
             check_encoding(self.game, self.recall, self.layers[player], game)
-            check_weights(weights, player)
 
     def shares(self, player: int, rows: Floats, legal: NDArray[np.bool_]) -> Reals:
         """By network, row and move: the strategies of all networks."""
@@ -107,6 +109,7 @@ class NetsPolicy(MadePolicy):
         return found
 
     def on_tree(self, tree: Tree) -> OnTree:
+        self.check_game(tree.game)
         first, second = (self._on_side(tree, p) for p in range(2))
         return OnTree((first, second), (0, 0))
 

@@ -21,6 +21,9 @@ from nebel.policy.checked import check_probabilities, check_shares, check_strate
 Reals = NDArray[np.float64]
 Longs = NDArray[np.int64]
 
+MISSING = ("error", "uniform")
+"""What a table may do in an information state that it does not have."""
+
 
 class OnTree(NamedTuple):
     """A policy laid out on a tree: shares by table place for each player, and how many information states it did not know."""
@@ -66,8 +69,14 @@ class MadePolicy(Policy):
         """Refuse a state of another game, and one in which no player is to move."""
         if state.game.fingerprint != self.fingerprint:  # which a game computes once
             check_rules(self.game, self.fingerprint, state.game)
-        if state.turn not in (0, 1):
-            raise BadSetting(f"no player is to move after '{state.moves_text()}', so there is nothing to ask the policy")
+        check_turn(state)
+
+
+def check_turn(state: State) -> None:
+    """Refuse a state in which no player is to move."""
+    if state.turn not in (0, 1):
+        after = f"after '{state.moves_text()}'" if state.steps else "at the start"
+        raise BadSetting(f"no player is to move {after}, so there is nothing to ask the policy")
 
 
 class Uniform(Policy):
@@ -75,12 +84,21 @@ class Uniform(Policy):
 
     recall = PERFECT
 
+    def __init_subclass__(cls) -> None:
+        raise _not_a_base("Uniform")
+
     def probabilities(self, state: State) -> dict[int, float]:
+        check_turn(state)
         options = state.options()
         return {option: 1 / len(options) for option in options}
 
     def on_tree(self, tree: Tree) -> OnTree:
         return OnTree((uniform_strategy(tree.sides[0]), uniform_strategy(tree.sides[1])), (0, 0))
+
+
+def _not_a_base(name: str) -> BadPolicy:
+    """Return what to raise where a class is derived from one whose policy judges and matches know without asking it."""
+    return BadPolicy(f"derive a policy of your own from Policy, not from {name}: judges and matches would not ask it what it plays")
 
 
 class Shares(NamedTuple):
@@ -111,6 +129,17 @@ class TablePolicy(MadePolicy):
     shares: tuple[Shares, Shares]
     missing: str = "error"
     facts: dict[str, Any] = field(default_factory=dict)  # method, settings, seed, iterations: how it came to be
+
+    def __init_subclass__(cls) -> None:
+        raise _not_a_base("TablePolicy")
+
+    def __post_init__(self) -> None:
+        """Raise `BadPolicy` unless there is a table of arrays for each player; what they hold is checked where it is used."""
+        tables = self.shares if isinstance(self.shares, tuple) and len(self.shares) == 2 else ()
+        if not tables or not all(isinstance(table, Shares) and all(isinstance(column, np.ndarray) for column in table) for table in tables):
+            raise BadPolicy("the shares of a table are two tables, one for each player: Shares(keys, first, move, share), all NumPy arrays")
+        if self.missing not in MISSING:
+            raise BadPolicy(f"missing={self.missing!r} is not understood: it is {' or '.join(map(repr, MISSING))}")
 
     def check_shares(self, game: BaseGame | None = None) -> None:
         """Raise `BadPolicy` unless both tables are whole and hold probabilities; `game` names information states in words."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,14 +9,12 @@ from numpy.typing import NDArray
 
 from nebel.core.errors import BadFile
 from nebel.policy.checked import check_shares
-from nebel.policy.net import BENDS, Layer
-from nebel.policy.nets import check_weights
-from nebel.policy.table import Shares
+from nebel.policy.net import BENDS
+from nebel.policy.table import MISSING, Shares
 
 Arrays = dict[str, NDArray[Any]]
 Header = dict[str, Any]
 
-MISSING = ("error", "uniform")
 LONGEST, MOST_FACTS, MOST_LAYERS = 2000, 100_000, 1000
 """Characters of a name in a header, and of a fact; layers of a network."""
 
@@ -83,28 +80,3 @@ def check_table(table: Shares, player: int) -> None:
     if len(table.first) != len(table.keys) + 1 or table.first[0] != 0 or table.first[-1] != len(table.move):
         raise BadFile(f"the rows of player {player} do not fit its moves")
     check_shares(table, player)
-
-
-def check_layers(layers: Sequence[Layer], count: int | None = None) -> None:
-    """Raise `BadFile` unless each layer takes what the one before it makes. `count`: there are so many networks in each array."""
-    width: int | None = None
-    more = () if count is None else (count,)
-    for i, layer in enumerate(layers):
-        for name, array, dimensions in (("weights", layer.weights, 2), ("biases", layer.biases, 1)):
-            if array.dtype != np.float32 or array.ndim != dimensions + len(more) or not np.all(np.isfinite(array)):
-                raise BadFile(f"the {name} of layer {i} are not finite numbers of 32 bits in {dimensions + len(more)} dimensions")
-        inputs, outputs = layer.weights.shape[-2:]
-        if layer.weights.shape[:-2] != more or layer.biases.shape != (*more, outputs) or not inputs or not outputs:
-            raise BadFile(f"the weights and biases of layer {i} do not fit each other")
-        if width not in (None, inputs):
-            raise BadFile(f"layer {i} takes {inputs:,} numbers, and the layer before it makes {width:,}")
-        if outputs % layer.pool or (layer.skip and inputs != outputs):
-            raise BadFile(f"layer {i} cannot pool or skip by its size")
-        width = outputs // layer.pool
-
-
-def check_odds(odds: NDArray[Any], player: int) -> None:
-    """Raise `BadFile` unless these are weights of networks."""
-    if odds.dtype != np.float64 or odds.ndim != 1 or not len(odds):
-        raise BadFile(f"odds{player} is not a row of numbers of 64 bits")
-    check_weights(odds, player)

@@ -28,8 +28,9 @@ def listen(host: str, port: int) -> socket.socket:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(place)
         listening.listen(BACKLOG)  # whoever comes before the server runs waits for it
-    except OSError as error:
-        raise BadSetting(f"cannot listen at {host}:{port}: {error.strerror or error}; try another --port or --host") from error
+    except (OSError, UnicodeError) as error:
+        why = "that is not the name of a host" if isinstance(error, UnicodeError) else error.strerror or error
+        raise BadSetting(f"cannot listen at {host}:{port}: {why}; try another --port or --host") from error
     return listening
 
 
