@@ -71,14 +71,17 @@ def made_of(kind: type[Kind], values: dict[str, Any]) -> Kind:
 
 
 @functools.cache
+def _hints(kind: type) -> dict[str, Any]:
+    return typing.get_type_hints(kind)
+
+
 def _may_be_none(kind: type) -> set[str]:
-    return {name for name, hint in typing.get_type_hints(kind).items() if type(None) in typing.get_args(hint)}
+    return {name for name, hint in _hints(kind).items() if type(None) in typing.get_args(hint)}
 
 
-@functools.cache
 def types_of(kind: type) -> dict[str, Any]:
     """What the fields hold, leaving out that they may be None."""
-    return {name: _plain_type(hint) for name, hint in typing.get_type_hints(kind).items()}
+    return {name: _plain_type(hint) for name, hint in _hints(kind).items()}
 
 
 def _plain_type(hint: Any) -> Any:
