@@ -45,6 +45,13 @@ class Places(NamedTuple):
         """The file's full name, which holds wherever the run is resumed."""
         return str(self.out.absolute()) if self.out else None
 
+    @property
+    def certificate(self) -> Path | None:
+        """The file of the certificate, where the method makes one: beside the policy."""
+        if self.out:
+            return self.out.with_name(self.out.name + ".certificate.json")
+        return self.folder and self.folder / "certificate.json"
+
 
 def places_of(args: argparse.Namespace) -> Places:
     """Find the run's folder: as given, else beside the policy file, for as long as the run is not finished."""

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import math
+import os
 import shlex
 import typing
 from collections.abc import Iterator
@@ -129,8 +130,12 @@ class Asked(NamedTuple):
         return {**asdict(self.job), "fingerprint": self.fingerprint, "budget": budget, "out": self.out}
 
 
+OWN = ("run.json", "metrics.jsonl", "checkpoint", "policy.nebel", "certificate.json")
+"""What a run writes into its folder."""
+
+
 class Folder:
-    """A run on disk: run.json, metrics.jsonl, checkpoint/state.safetensors, policy.nebel."""
+    """A run on disk: run.json, metrics.jsonl, checkpoint/state.safetensors, policy.nebel, and perhaps certificate.json."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -158,8 +163,12 @@ class Folder:
         return (self.path / "run.json").exists()
 
     def refuse_if_taken(self) -> None:
+        """Raise `BadFile` if the folder holds a run, or a file where a new run would write its own."""
         if self.holds_a_run:
             raise BadFile(f"{self.path} already holds a run; add --resume to continue it, or choose another folder")
+        for name in OWN:
+            if os.path.lexists(self.path / name):
+                raise BadFile(f"{self.path / name} is there already, and not of a run: run.json is missing; choose another folder")
 
     def ask(self, asked: Asked) -> None:
         """Write run.json."""

@@ -332,7 +332,9 @@ class Sampled(Steady):
             world = self._worlds[0]
             used = int(world.counts[POOL])
             arrays |= {"table": world.table, "counts": world.counts, "owner": world.owner[: used // 2], "moves": world.moves[: used // 2]}
-        return arrays | {"pool": self._pool[:used], "extra": self._extra[: used // 2]}
+        if self.settings.baseline:  # else it holds nothing between two iterations
+            arrays["extra"] = self._extra[: used // 2]
+        return arrays | {"pool": self._pool[:used]}
 
     def restore(self, arrays: dict[str, NDArray[Any]], iterations: int) -> None:
         self.iterations = iterations
@@ -342,7 +344,8 @@ class Sampled(Steady):
         if used > len(self._pool):
             raise TooLarge("the saved tables do not fit into this much memory; give at least the --memory of the first run")
         self._pool[:used] = arrays.pop("pool")  # each is dropped when it has been copied
-        self._extra[: used // 2] = arrays.pop("extra")
+        if self.settings.baseline:
+            self._extra[: used // 2] = arrays.pop("extra")
         if self.tree is None:
             world = self._worlds[0]
             world.owner[: used // 2] = arrays.pop("owner")
