@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from nebel.cli import main
-from nebel.solve import drive
+from nebel.learn.nfsp import Nfsp
+from nebel.solve import drive, loop
 from nebel.solve.run import Budget, Folder, Job
 
 CLOCKS = ("seconds", "nodes_per_second", "sampling_share")
@@ -187,3 +188,27 @@ def test_a_second_interrupt_ends_at_once(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env={**os.environ})
     assert done.returncode == 128 + signal.SIGINT
     assert "before the first checkpoint; to continue: nebel learn --resume" in done.stderr
+
+
+def test_an_interrupt_before_the_first_iteration_ends_at_once(tmp_path: Path) -> None:
+    """Compiling may take a minute, and so may the start of some methods."""
+    code = (
+        "import os, signal, time\n"
+        "from nebel.cli import main\n"
+        "from nebel.solve.cfr import FullWidth\n"
+        "FullWidth.prepare = lambda self: (os.kill(os.getpid(), signal.SIGTERM), time.sleep(600))\n"
+        f"raise SystemExit(main({[*SOLVE, '--run', str(tmp_path / 'run')]!r}))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60, env={**os.environ})
+    assert done.returncode == 128 + signal.SIGTERM
+    assert "stopped before the first checkpoint; to continue: nebel solve --resume" in done.stderr
+
+
+def test_an_iteration_that_outlasts_the_budget_is_told_of(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    iterate = Nfsp.iterate
+    monkeypatch.setattr(loop, "GRACE", 0.0)
+    monkeypatch.setattr(Nfsp, "iterate", lambda self: (time.sleep(0.3), iterate(self)))
+    assert main(["learn", "kuhn", *SMALL, "--seconds", "0.1"]) == 0
+    out, err = capsys.readouterr()
+    assert err == "the seconds of the budget are over; the iteration under way is finished first\n"
+    assert "1 iterations" in out

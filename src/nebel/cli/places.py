@@ -104,6 +104,11 @@ def refuse_changes(args: argparse.Namespace, folder: Path | None, asked: dict[st
     return held
 
 
+def overdue() -> None:
+    """Say that a run takes longer than it was given, and why."""
+    say("the seconds of the budget are over; the iteration under way is finished first", to_error=True)
+
+
 @contextlib.contextmanager
 def stoppable(verb: str, places: Places) -> Iterator[None]:
     """Say what is kept, and how to continue, when a run is stopped by Ctrl-C or SIGTERM."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nebel.cli.flags import add_settings, given, method_in
 from nebel.cli.outputs import check_out
-from nebel.cli.places import add_places, keep, places_of, refuse_changes, stoppable
+from nebel.cli.places import add_places, keep, overdue, places_of, refuse_changes, stoppable
 from nebel.cli.screen import emit, figure, progress_bar, say
 from nebel.core.errors import BadSetting
 
@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
         if job.curriculum:
             result = solve_family(job, budget, folder, resume, sized, progress, args.checkpoint_every, staged, places.out_name)
         else:
-            result = solve(job, budget, folder, resume, sized, progress, args.checkpoint_every, out=places.out_name)
+            result = solve(job, budget, folder, resume, sized, progress, args.checkpoint_every, out=places.out_name, overdue=overdue)
     written = keep(result.policy, places)
     facts: dict[str, Any] = {
         "game": result.job.game,
@@ -162,7 +162,8 @@ def _size_report(method: str, sizing: Any, pace: float, iterations: int | None) 
     if sizing.merged:
         return f"about {sizing.histories:.2g} histories merged into {sizing.merged:,} states, {sizing.bytes / 1e6:,.0f} MB; {time}"
     if method == "double-oracle":
-        return f"about {sizing.histories:.2g} histories; pure strategies are grown from best responses until the bounds meet"
+        after = "then the certificate is written and checked, which takes a while on large boards"
+        return f"about {sizing.histories:.2g} histories; pure strategies are grown from best responses until the bounds meet; {after}"
     if sizing.tree is None:
         return f"about {sizing.histories:.2g} histories: too large to enumerate or to judge exactly, so the rules are sampled; {time}"
     states = " + ".join(f"{n:,}" for n in sizing.information_states)

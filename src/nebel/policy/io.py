@@ -28,7 +28,10 @@ SHIPPED = Path(__file__).parent.parent / "strategies"
 """Policies and strategies that come with the library."""
 POLICIES = ("policy", "network", "networks")
 """Kinds of files that are policies."""
-KINDS = {"BOOL": "?"} | {f"{kind}{8 * size}": f"<{kind.lower()}{size}" for kind in "FIU" for size in (1, 2, 4, 8) if (kind, size) != ("F", 1)}
+KINDS = {
+    "BOOL": "?", "I8": "<i1", "I16": "<i2", "I32": "<i4", "I64": "<i8", "U8": "<u1", "U16": "<u2", "U32": "<u4", "U64": "<u8",
+    "F16": "<f2", "F32": "<f4", "F64": "<f8",
+}  # fmt: skip
 """NumPy's names of kinds of numbers, by those of safetensors."""
 MOST_HEADER = 4_000_000
 """Bytes of a policy's header."""
