@@ -208,7 +208,7 @@ class Folder:
     def restore(self, solver: Resumable, digest: str) -> Spent:
         """Bring the solver to where the run was; rows of metrics.jsonl that were written after the checkpoint are dropped."""
         if not self._state.exists():
-            self._keep_rows(0)
+            self._keep_rows(-1)
             return Spent()
         arrays, header = read_arrays(self._state, "checkpoint")
         if header.get("job") != digest:
