@@ -89,9 +89,12 @@ class Sampled(Steady):
         """Begin with what was learned in a smaller game: at once on a tree, else whenever a new information state is met."""
         self.ages = heritage.ages
         if self.tree is None:
-            old = tuple(held._replace(regret=held.regret.copy(), total=held.total.copy()) for held in heritage.held)
+            aging = self.settings.weights == "discounted"  # in place
+            old = (heritage.scaled(1.0, 1.0) if aging else heritage).held
             self._make_kernel(rule_walker(self.game, self.recall, heritage))
             self._worlds = [w._replace(old=old) for w in self._worlds]
+            self.memory -= heritage.bytes
+            self._set_price(self._worlds[0].table.size >> 1)
             return
         laid = lay_down(heritage, self.tree)
         for sums in (False, True):
