@@ -75,6 +75,16 @@ def test_resuming_a_finished_run_adds_nothing(whole: dict[str, Path], capsys: py
         assert ((folder / "metrics.jsonl").read_bytes(), (folder / "policy.nebel").read_bytes()) == before
 
 
+def test_what_a_killed_process_was_writing_is_removed(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    assert main(["solve", "kuhn", "--with", "cfr+", "--iterations", "20", "--run", str(run)]) == 0
+    parts = [run / ".policy.nebel.123.0.part", run / "checkpoint" / ".state.safetensors.123.4.part"]
+    for part in parts:
+        part.write_bytes(bytes(100))
+    assert main(["solve", "--resume", str(run)]) == 0
+    assert not any(part.exists() for part in parts)
+
+
 def test_a_new_budget_extends_a_run_and_is_kept(tmp_path: Path) -> None:
     run = str(tmp_path / "run")
     assert main(["solve", "kuhn", "--with", "cfr+", "--iterations", "20", "--run", run]) == 0

@@ -151,6 +151,9 @@ class Folder:
             raise BadFile(f"{self.path} cannot be a folder for a run: {error.strerror or error}") from error
         try:
             with locked(self.path / ".lock", f"the run in {self.path}"):
+                for folder in (self.path, self._state.parent):
+                    for part in folder.glob(".*.part") if self.holds_a_run else ():  # of a process that was killed as it wrote
+                        part.unlink(missing_ok=True)
                 yield
         finally:
             if made and not (self.path / "run.json").exists():  # nothing came of it
