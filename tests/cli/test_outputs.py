@@ -196,7 +196,7 @@ def test_a_full_disk_is_one_line_that_names_the_file(
     told = out if command == "build" else err  # a dialogue says it where it asks
     (line,) = [line for line in told.splitlines() if "cannot be written" in line]
     assert "x cannot be written" in line or "x.build.json cannot be written" in line
-    assert "File too large" in line
+    assert line.endswith("cannot be written: File too large")
     assert [name for name in sorted(os.listdir(folder)) if name not in held and (folder / name).stat().st_size] == []
 
 
@@ -273,6 +273,24 @@ def test_folders_to_write_into(folder: Path, capsys: pytest.CaptureFixture[str])
             check_folder(Path(name))
         assert main(["geister-server", "--between", "random", "random", "--games", "1", "--log", name]) == 2
         assert capsys.readouterr().err.startswith(f"nebel: {name} ")
+
+
+@pytest.mark.parametrize("held", ["link", "dangling", "pipe", "folder", "thesis.tex"])
+def test_a_certificate_is_not_written_over_other_things(held: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / held).rename(folder / "x.certificate.json")
+    assert main(["solve", "dark_hex:2x2", "--with", "double-oracle", "--out", "x"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("nebel: x.certificate.json ")
+    assert not (folder / "x").exists()
+    assert not (folder / "x.run").exists()
+
+
+@pytest.mark.parametrize("name", ["metrics.jsonl", "policy.nebel", "checkpoint", "certificate.json"])
+def test_a_new_run_takes_no_folder_that_holds_files_of_its_names(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "folder" / name).symlink_to("nowhere")
+    assert main(["solve", "kuhn", "--iterations", "20", "--run", "folder"]) == 2
+    assert f"folder/{name} is there already, and not of a run" in capsys.readouterr().err
+    assert os.listdir(folder / "folder") in ([name], [".lock", name], [name, ".lock"])
 
 
 def test_metrics_for_tensorboard_go_to_a_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

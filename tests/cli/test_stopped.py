@@ -17,8 +17,9 @@ import numpy as np
 import pytest
 
 from nebel.cli import main
+from nebel.learn.nfsp import Nfsp
 from nebel.policy.io import read_arrays, write_arrays
-from nebel.solve import drive
+from nebel.solve import drive, loop
 from nebel.solve.pool import check_pool
 from nebel.solve.run import Budget, Folder, Job
 
@@ -77,6 +78,16 @@ def test_resuming_a_finished_run_adds_nothing(whole: dict[str, Path], capsys: py
         assert main([verb, "--resume", str(folder)]) == 0
         assert "the budget was not spent: it was spent before" in capsys.readouterr().out
         assert ((folder / "metrics.jsonl").read_bytes(), (folder / "policy.nebel").read_bytes()) == before
+
+
+def test_what_a_killed_process_was_writing_is_removed(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    assert main(["solve", "kuhn", "--with", "cfr+", "--iterations", "20", "--run", str(run)]) == 0
+    parts = [run / ".policy.nebel.123.0.part", run / "checkpoint" / ".state.safetensors.123.4.part"]
+    for part in parts:
+        part.write_bytes(bytes(100))
+    assert main(["solve", "--resume", str(run)]) == 0
+    assert not any(part.exists() for part in parts)
 
 
 def test_a_new_budget_extends_a_run_and_is_kept(tmp_path: Path) -> None:
@@ -278,3 +289,27 @@ def test_a_second_interrupt_ends_at_once(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env={**os.environ})
     assert done.returncode == 128 + signal.SIGINT
     assert "before the first checkpoint; to continue: nebel learn --resume" in done.stderr
+
+
+def test_an_interrupt_before_the_first_iteration_ends_at_once(tmp_path: Path) -> None:
+    """Compiling may take a minute, and so may the start of some methods."""
+    code = (
+        "import os, signal, time\n"
+        "from nebel.cli import main\n"
+        "from nebel.solve.cfr import FullWidth\n"
+        "FullWidth.prepare = lambda self: (os.kill(os.getpid(), signal.SIGTERM), time.sleep(600))\n"
+        f"raise SystemExit(main({[*SOLVE, '--run', str(tmp_path / 'run')]!r}))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60, env={**os.environ})
+    assert done.returncode == 128 + signal.SIGTERM
+    assert "stopped before the first checkpoint; to continue: nebel solve --resume" in done.stderr
+
+
+def test_an_iteration_that_outlasts_the_budget_is_told_of(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    iterate = Nfsp.iterate
+    monkeypatch.setattr(loop, "GRACE", 0.0)
+    monkeypatch.setattr(Nfsp, "iterate", lambda self: (time.sleep(0.3), iterate(self)))
+    assert main(["learn", "kuhn", *SMALL, "--seconds", "0.1"]) == 0
+    out, err = capsys.readouterr()
+    assert err == "the seconds of the budget are over; the iteration under way is finished first\n"
+    assert "1 iterations" in out

@@ -79,6 +79,18 @@ def test_by_tree_and_by_rules_the_same_is_inherited(recall: str, weights: str) -
         assert sum(nothing[key] != there[key] for key in there) > 300
 
 
+def test_what_is_carried_is_counted_as_memory() -> None:
+    """Where the rules are sampled, it lies beside the tables for as long as the solver works."""
+    heritage = learned("perfect")
+    solver = sampled("perfect", False, ChanceSampling(), heritage, 0)
+    assert heritage.bytes > 24 * sum(len(held.move) for held in heritage.held)
+    assert solver.memory == MEMORY - heritage.bytes
+    little = Sampled(nebel.game("cheat:2"), "perfect", None, ChanceSampling(), 3, heritage.bytes)
+    little.inherit(heritage)
+    little.run(1)
+    assert little.full
+
+
 @pytest.mark.parametrize("recall", RECALLS)
 def test_a_full_width_solver_begins_with_the_numbers_of_the_smaller_game(recall: str) -> None:
     """Looked up state by state: in the larger game's state, by what the smaller game's player would see there."""

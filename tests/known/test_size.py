@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 import nebel
 from nebel.core.errors import TooLarge
 from nebel.core.tree import ROUGHLY, estimate
+from nebel.policy.io import write_arrays
+from nebel.solve.double_oracle import DoubleOracle
+from nebel.solve.settings import DoubleOracleSettings
 from nebel.solve.size import MOST_WALKED, size_up
 
 
@@ -48,6 +53,9 @@ import resource
 import nebel
 from nebel.judge.best_response import Judge
 from nebel.solve.cfr import FullWidth
+from nebel.policy.io import write_arrays
+from nebel.solve.double_oracle import DoubleOracle
+from nebel.solve.settings import DoubleOracleSettings
 from nebel.solve.size import GIGABYTE, size_up
 def peak(game, memory):
     sizing = size_up(nebel.game(game), "dcfr+", "perfect", memory)
@@ -67,3 +75,30 @@ assert peak("goofspiel:6", 0.2) - tiny <= 0.2 * GIGABYTE
 def test_too_little_memory_for_anything_is_refused(method: str) -> None:
     with pytest.raises(TooLarge, match=r"--memory 0\.001 is too little"):
         size_up(nebel.game("dark_hex:3x3"), method, "board" if method == "maximin" else "perfect", 0.001)
+
+
+def test_a_file_is_held_once_when_it_is_read(tmp_path: Path) -> None:
+    """So that a run takes no more memory when it is resumed; measured in a process of its own."""
+    write_arrays(tmp_path / "x", {"zeros": np.zeros(10_000_000)}, {"kind": "checkpoint"})
+    script = f"""
+import resource
+from pathlib import Path
+from nebel.policy.io import read_arrays, write_arrays
+def peak():
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+write_arrays(Path({str(tmp_path / "y")!r}), {{}}, {{"kind": "checkpoint"}})
+read_arrays(Path({str(tmp_path / "y")!r}), "checkpoint")
+before = peak()
+read_arrays(Path({str(tmp_path / "x")!r}), "checkpoint")
+assert peak() - before < 90_000_000, peak() - before
+"""
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+
+
+def test_the_double_oracle_keeps_to_its_memory() -> None:
+    game = nebel.game("dark_hex:2x2")
+    with pytest.raises(TooLarge, match=r"takes the double oracle 0\.0625 GB at least, and --memory is 0\.05 GB; give --memory 0\.08"):
+        size_up(game, "double-oracle", "perfect", 0.05)
+    assert DoubleOracle(game, DoubleOracleSettings(), 1).full == ""
+    assert "the memory is full: 10 + 10 strategies have found room" in DoubleOracle(game, DoubleOracleSettings(), 1, 1 << 20).full

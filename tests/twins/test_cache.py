@@ -99,3 +99,24 @@ def test_the_second_process_compiles_nothing_and_edits_are_noticed(tmp_path: Pat
 
     (tmp_path / "helper.py").write_text(HELPER)
     assert run("coin.py:coin", tmp_path) == again
+
+
+def test_a_full_disk_costs_only_the_time_to_compile_again(tmp_path: Path) -> None:
+    script = """
+import resource
+import numpy as np
+from nebel.core.rule import kernel, rule
+@rule
+def twice(x):
+    return 2 * x
+@kernel
+def doubled(x):
+    return twice(x[0])
+resource.setrlimit(resource.RLIMIT_FSIZE, (16, resource.RLIM_INFINITY))
+print(doubled(np.array([21])))
+"""
+    (tmp_path / "script.py").write_text(script)
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    run = subprocess.run([sys.executable, str(tmp_path / "script.py")], capture_output=True, text=True, env=env, check=False)
+    assert (run.stdout, run.stderr) == ("42\n", "")
+    assert not [file for file in (tmp_path / "cache").rglob("*.nb*") if file.stat().st_size > 16]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -135,6 +136,19 @@ def test_everything_is_documented_offline(local: Local) -> None:
 def test_flags_that_make_no_sense(words: list[str], reason: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["serve", *words]) == 2
     assert reason in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("version", [0, 2])
+def test_a_database_of_something_else_is_left_alone(version: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    db = tmp_path / "photos.sqlite"
+    with sqlite3.connect(db) as other:
+        other.execute("create table photos (name)")
+        other.execute(f"pragma user_version = {version}")
+    other.close()
+    before = db.read_bytes()
+    assert main(["serve", "--port", "0", "--db", str(db)]) == 2
+    assert "photos.sqlite is a database of something else" in capsys.readouterr().err
+    assert db.read_bytes() == before
 
 
 def test_one_server_a_file(local: Local, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from nebel.cli.flags import add_settings, given, method_in
-from nebel.cli.places import add_places, keep, places_of, refuse_changes, stoppable
+from nebel.cli.places import add_places, keep, overdue, places_of, refuse_changes, stoppable
 from nebel.cli.screen import emit, figure, live_table, say
 from nebel.core.errors import BadSetting
 
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
             if scalars:
                 scalars(news)
 
-        result = learn(job, budget, folder, resume, args.workers, progress, args.checkpoint_every, places.out_name)
+        result = learn(job, budget, folder, resume, args.workers, progress, args.checkpoint_every, places.out_name, overdue)
     written = keep(result.policy, places)
     facts: dict[str, Any] = {
         "game": result.job.game,

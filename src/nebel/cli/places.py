@@ -45,6 +45,13 @@ class Places(NamedTuple):
         """The file's full name, which holds wherever the run is resumed."""
         return str(self.out.absolute()) if self.out else None
 
+    @property
+    def certificate(self) -> Path | None:
+        """The file of the certificate, where the method makes one: beside the policy."""
+        if self.out:
+            return self.out.with_name(self.out.name + ".certificate.json")
+        return self.folder and self.folder / "certificate.json"
+
 
 def places_of(args: argparse.Namespace) -> Places:
     """Find the run's folder: as given, else beside the policy file, for as long as the run is not finished."""
@@ -95,6 +102,11 @@ def refuse_changes(args: argparse.Namespace, folder: Path | None, asked: dict[st
         if value is not None and value != before and not (name == "recall" and value == "imperfect"):
             raise BadSetting(f"the run in {folder} has {name} {before}, not {value}; leave it out to continue, or start a new run")
     return held
+
+
+def overdue() -> None:
+    """Say that a run takes longer than it was given, and why."""
+    say("the seconds of the budget are over; the iteration under way is finished first", to_error=True)
 
 
 @contextlib.contextmanager

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nebel.cli.flags import add_settings, given, method_in
-from nebel.cli.places import add_places, keep, places_of, refuse_changes, stoppable
+from nebel.cli.outputs import check_out
+from nebel.cli.places import add_places, keep, overdue, places_of, refuse_changes, stoppable
 from nebel.cli.screen import emit, figure, progress_bar, say
 from nebel.core.errors import BadSetting
 
@@ -35,10 +36,11 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from nebel.judge.certificate import holds_certificate
     from nebel.solve.curriculum import Curriculum, Stage, solve_family
     from nebel.solve.drive import Result, solve
     from nebel.solve.run import Budget, Job, Progress
-    from nebel.solve.settings import METHODS, method_named
+    from nebel.solve.settings import METHODS, DoubleOracleSettings, method_named
     from nebel.solve.size import Sizing
 
     places = places_of(args)
@@ -59,6 +61,8 @@ def run(args: argparse.Namespace) -> int:
         raise BadSetting("which game? for example: nebel solve leduc --with dcfr+ (nebel games lists them)")
     else:
         job = Job(args.game, method, **choices, settings=settings, curriculum=curriculum or None)
+    if issubclass(METHODS[job.method], DoubleOracleSettings):
+        check_out(places.certificate, args.force, holds_certificate)
     stages: list[dict[str, Any]] = []
 
     def sized(sizing: Sizing, pace: float) -> None:
@@ -83,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
         if job.curriculum:
             result = solve_family(job, budget, folder, resume, sized, progress, args.checkpoint_every, staged, places.out_name)
         else:
-            result = solve(job, budget, folder, resume, sized, progress, args.checkpoint_every, out=places.out_name)
+            result = solve(job, budget, folder, resume, sized, progress, args.checkpoint_every, out=places.out_name, overdue=overdue)
     written = keep(result.policy, places)
     facts: dict[str, Any] = {
         "game": result.job.game,
@@ -107,7 +111,7 @@ def run(args: argparse.Namespace) -> int:
     if stages:
         facts |= {"curriculum": job.curriculum, "stages": stages}
     if result.certificate:
-        facts |= _proof(result.certificate, places.out, folder, result.job.game)
+        facts |= _proof(result.certificate, places.certificate)
     if result.ended:
         facts["ended"] = result.ended
     if args.json:
@@ -117,17 +121,20 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _proof(certificate: Certificate, out: Path | None, folder: Path | None, game: str) -> dict[str, Any]:
-    """What a certificate shows, in winning probability; it is written beside the policy, or here if there is no such place."""
+def _proof(certificate: Certificate, path: Path | None) -> dict[str, Any]:
+    """Return what a certificate shows, in winning probability, and write it to its file, if there is a place for it."""
     from nebel.judge.certificate import write_certificate
 
-    path = folder / "certificate.json" if folder else Path(f"{game}.certificate.json")
-    if out:
-        path = out.with_name(out.name + ".certificate.json")
-    write_certificate(certificate, path)
+    if path:
+        write_certificate(certificate, path)
     black, white = certificate.guarantees
     exact = str(certificate.value) if certificate.value is not None else None
-    return {"certificate": str(path), "guarantees": [str(black), str(white)], "bounds": [float(black), float(1 - white)], "exact": exact}
+    return {
+        "certificate": str(path) if path else None,
+        "guarantees": [str(black), str(white)],
+        "bounds": [float(black), float(1 - white)],
+        "exact": exact,
+    }
 
 
 def _stage_facts(name: str, result: Any) -> dict[str, Any]:
@@ -155,7 +162,8 @@ def _size_report(method: str, sizing: Any, pace: float, iterations: int | None) 
     if sizing.merged:
         return f"about {sizing.histories:.2g} histories merged into {sizing.merged:,} states, {sizing.bytes / 1e6:,.0f} MB; {time}"
     if method == "double-oracle":
-        return f"about {sizing.histories:.2g} histories; pure strategies are grown from best responses until the bounds meet"
+        after = "then the certificate is written and checked, which takes a while on large boards"
+        return f"about {sizing.histories:.2g} histories; pure strategies are grown from best responses until the bounds meet; {after}"
     if sizing.tree is None:
         return f"about {sizing.histories:.2g} histories: too large to enumerate or to judge exactly, so the rules are sampled; {time}"
     states = " + ".join(f"{n:,}" for n in sizing.information_states)
@@ -180,6 +188,7 @@ def _tell(facts: dict[str, Any]) -> None:
         low, high = facts["bounds"]
         exact = f"exactly {facts['exact']} = {low:.7f}" if facts["exact"] else f"between {low:.7f} and {high:.7f}"
         say(f"Black's winning probability is {exact}")
-        say(f"certificate written to {facts['certificate']}; nebel verify checks it")
+        if facts["certificate"]:
+            say(f"certificate written to {facts['certificate']}; nebel verify checks it")
     if facts["policy"]:
         say(f"policy written to {facts['policy']}")

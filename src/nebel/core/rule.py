@@ -12,6 +12,7 @@ process compiles nothing.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
@@ -179,7 +180,22 @@ def _compile(function: Callable[..., Any], cache: bool, parallel: bool = False) 
         dispatcher = numba.njit(cache=cache, **options)(twin)
     except RuntimeError:  # no file to cache beside (a notebook cell, a read-only place): still right, compiled every time
         dispatcher = numba.njit(**options)(twin)
+    if cache:
+        _leave_out_what_cannot_be_kept(dispatcher)
     return _named(dispatcher, digest)
+
+
+def _leave_out_what_cannot_be_kept(dispatcher: Any) -> None:
+    """Let a full disk cost nothing but the time to compile again."""
+    held: Any = getattr(dispatcher, "_cache", None)  # without this private attribute a full disk is an error
+    save = getattr(held, "save_overload", None)
+    if save:
+
+        def save_if_possible(*given: Any) -> None:
+            with contextlib.suppress(OSError):
+                save(*given)
+
+        held.save_overload = save_if_possible
 
 
 def _named(compiled_twin: Any, digest: str) -> Any:

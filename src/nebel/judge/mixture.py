@@ -210,6 +210,11 @@ class Responder:
         self._memo, self._stacks = _tables(1 << 18, 1 << 18)
         self._size = 0
 
+    @property
+    def bytes(self) -> int:
+        """How much memory the tables of the search take."""
+        return sum(column.nbytes for columns in (self._memo, self._stacks, self._seen) for column in columns)
+
     def judge(self, theirs: Forest, roots: Any, weight: Any) -> tuple[float, Forest]:
         """The winning probability against a mixture (a weight for each root), and their forest, which may have been enlarged."""
         self._weight = np.where(weight > SMALL, weight, 0.0) / 2

@@ -128,15 +128,19 @@ def learn(
     progress: Callable[[News], None] = lambda news: None,
     checkpoint_every: float = 60.0,
     out: str | None = None,
+    overdue: Callable[[], None] = lambda: None,
 ) -> Learned:
     """Learn to play a game. With a folder the run can be killed at any moment and resumed to the same result; `run.json` in it holds what
-    was asked for, the budget and the name of the file `out` included."""
+    was asked for, the budget and the name of the file `out` included. `overdue` is called, from another thread, when the budget's seconds
+    are over and an iteration is still under way: it is not cut off."""
     entry = Entry(job, budget or Budget(), folder, resume, out)
     with heard() as signals, entry.owned():
-        return _learn(entry, signals, workers, progress, checkpoint_every)
+        return _learn(entry, signals, workers, progress, checkpoint_every, overdue)
 
 
-def _learn(entry: Entry, signals: Signals, workers: str, progress: Callable[[News], None], checkpoint_every: float) -> Learned:
+def _learn(
+    entry: Entry, signals: Signals, workers: str, progress: Callable[[News], None], checkpoint_every: float, overdue: Callable[[], None]
+) -> Learned:
     job = entry.asked.job
     game = in_rules(entry.game("learn"))
     recall = resolve_recall(game, job.recall)
@@ -155,7 +159,7 @@ def _learn(entry: Entry, signals: Signals, workers: str, progress: Callable[[New
         yardstick = Yardstick(game)
         if budget.until is not None and not yardstick.exact:
             raise TooLarge(f"{job.game} is too large to judge exactly, so --until cannot be met; give --iterations or --seconds")
-        loop = _LearnerLoop(learner, yardstick, budget, entry, signals, checkpoint_every, progress)
+        loop = _LearnerLoop(learner, yardstick, budget, entry, signals, checkpoint_every, progress, overdue)
         loop.run()
     finally:
         crew.close()
@@ -172,9 +176,9 @@ class _LearnerLoop(Loop):
 
     def __init__(
         self, learner: Learner, yardstick: Yardstick, budget: Budget, entry: Entry, signals: Signals, checkpoint_every: float,
-        progress: Callable[[News], None],
+        progress: Callable[[News], None], overdue: Callable[[], None],
     ) -> None:  # fmt: skip
-        super().__init__(learner, budget, entry, signals, checkpoint_every)
+        super().__init__(learner, budget, entry, signals, checkpoint_every, overdue)
         self.learner, self.yardstick, self.progress = learner, yardstick, progress
         self.measured: dict[str, float] = {}
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -27,6 +29,11 @@ SHIPPED = Path(__file__).parent.parent / "strategies"
 POLICIES = ("policy", "network", "networks")
 """Kinds of files that are policies."""
 CALLED = {"policy": "a policy", "network": "a network", "networks": "an ensemble of networks", "checkpoint": "a checkpoint"}
+KINDS = {
+    "BOOL": "?", "I8": "<i1", "I16": "<i2", "I32": "<i4", "I64": "<i8", "U8": "<u1", "U16": "<u2", "U32": "<u4", "U64": "<u8",
+    "F16": "<f2", "F32": "<f4", "F64": "<f8",
+}  # fmt: skip
+"""NumPy's names of kinds of numbers, by those of safetensors."""
 MOST_HEADER = 4_000_000
 """Bytes of a policy's header."""
 Arrays = dict[str, NDArray[Any]]
@@ -45,7 +52,8 @@ def write_arrays(path: Path, arrays: Arrays, header: dict[str, Any]) -> None:
         try:
             save_file(arrays, part, metadata={"nebel": text})
         except SafetensorError as error:  # how it says that the disk is full
-            raise BadFile(f"{path} cannot be written: {error}") from error
+            number = re.search(r"os error (\d+)", str(error))
+            raise OSError(number and int(number[1]), os.strerror(int(number[1])) if number else str(error)) from error
 
 
 def read_arrays(path: Path, *kinds: str) -> tuple[Arrays, dict[str, Any]]:
@@ -53,11 +61,11 @@ def read_arrays(path: Path, *kinds: str) -> tuple[Arrays, dict[str, Any]]:
 
     Whether they make sense is for the caller to see: anybody can write a file with a checksum.
     """
-    with _opened(path) as (file, header):
+    with _opened(path) as header:
         _check_kind(path, header, kinds)
         claimed = header.pop("checksum", None)
         try:
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+            arrays = _arrays_in(path)
         except MemoryError as error:
             raise BadFile(f"{path} does not fit into memory") from error
         if claimed != _checksum(arrays, header):
@@ -65,18 +73,34 @@ def read_arrays(path: Path, *kinds: str) -> tuple[Arrays, dict[str, Any]]:
     return arrays, header
 
 
+def _arrays_in(path: Path) -> Arrays:
+    """Read the arrays of a file that safetensors found sound. It would hold all of them twice itself, in the file's pages and in arrays."""
+    arrays = {}
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        held = json.loads(file.read(length))
+        held.pop("__metadata__")
+        for name, place in held.items():
+            begin, end = place["data_offsets"]
+            arrays[name] = np.empty(place["shape"], KINDS[place["dtype"]])
+            file.seek(8 + length + begin)
+            if not end - begin == arrays[name].nbytes == file.readinto(arrays[name].reshape(-1).view(np.uint8).data):
+                raise ValueError(f"{name} is not as long as it says")
+    return arrays
+
+
 def read_header(path: Path) -> dict[str, Any]:
     """Return what a file says of itself, without a look at the rest of it; of a policy, all that every policy says is there."""
     _limit_header(path)
-    with _opened(path) as (_, header):
+    with _opened(path) as header:
         if header.get("kind") in POLICIES:
             _in_file(path, check_header, header)
         return header
 
 
 @contextlib.contextmanager
-def _opened(path: Path) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """A file of arrays and its header; whatever is wrong with it becomes one `BadFile`."""
+def _opened(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the header of a file of arrays; whatever is wrong with it, or in the block, becomes one `BadFile`."""
     from safetensors import SafetensorError, safe_open
 
     check_file(path)
@@ -87,7 +111,7 @@ def _opened(path: Path) -> Iterator[tuple[Any, dict[str, Any]]]:
                 raise BadFile(f"{path} is not a nebel file: its header is missing")
             if header.get("format") != FORMAT:
                 raise BadFile(f"{path} has format {str(header.get('format'))[:20]!r}, this version of nebel reads format {FORMAT}")
-            yield file, header
+            yield header
     except BadFile:
         raise
     except (SafetensorError, OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:

@@ -23,7 +23,7 @@ from nebel.core.state import resolve_recall
 from nebel.policy.io import read_arrays, save_policy
 from nebel.solve.cfr import FullWidth
 from nebel.solve.drive import Result, solve
-from nebel.solve.heritage import left_by
+from nebel.solve.heritage import Heritage, left_by
 from nebel.solve.run import Budget, Entry, Job, Progress, progress_of
 from nebel.solve.sampled import Sampled
 from nebel.solve.settings import METHODS, Sampling, Sweeping, as_dict, method_named
@@ -102,7 +102,8 @@ def _solve_family(
         borrow(larger.game, smaller.game, job.recall)  # refuses before anything is computed
     entry.begin(job, game)
     entry.begun = True
-    heritage, result = None, None
+    heritage: Heritage | None = None
+    result: Result | None = None
     for stage in family:
         own = folder / stage.name if folder else None
         here = replace(job, game=stage.game.string, curriculum=None)
@@ -111,8 +112,11 @@ def _solve_family(
         limit = _spent(own) if finished and own else entry.asked.budget  # the last may go on with a larger budget
         result = solve(here, limit, own, again, sized, progress, checkpoint_every, heritage)
         done(stage, result)
-        assert isinstance(result.solver, (FullWidth, Sampled))
-        heritage = left_by(result.solver, stage.game, job.recall).scaled(chosen.carry_regrets, chosen.carry_average)
+        if stage is not family[-1]:
+            solver, result = result.solver, None  # its policy and then its tables make room for the next stage
+            assert isinstance(solver, (FullWidth, Sampled))
+            heritage = left_by(solver, stage.game, job.recall).scaled(chosen.carry_regrets, chosen.carry_average)
+            del solver
     assert result is not None
     facts = {**result.policy.facts, **asdict(chosen)}
     result = replace(result, job=job, policy=replace(result.policy, facts=facts))

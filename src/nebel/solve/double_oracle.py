@@ -44,12 +44,24 @@ LEAST = 1e-5
 WHOLE = 10**12
 """Denominator of rounded weights."""
 
+SEARCH = 64 << 20
+"""Bytes of the tables for best responses, to begin with."""
+A_NODE = 6000
+"""Bytes of a node, about: what grows out of it, and what is made of that, when the policy and the certificate are written."""
+
+
+def least_bytes(game: BaseGame) -> int:
+    """Return the bytes that the solver takes before its first iteration: sure wins by view, tables by set of stones, and the search."""
+    cells = game.options["rows"] * game.options["cols"]
+    return (0 if game.options["abrupt"] else 2 * 3**cells) + (8 + 8 + 2) * 2**cells + SEARCH
+
 
 class DoubleOracle(Steady):
     """The solver: strategies of both players, their payoffs, and the best mixtures so far with what they guarantee."""
 
-    def __init__(self, game: BaseGame, settings: DoubleOracleSettings, seed: int) -> None:
-        self.game, self.settings = game, settings
+    def __init__(self, game: BaseGame, settings: DoubleOracleSettings, seed: int, memory: int = 4 << 30) -> None:
+        """`memory`: bytes; when more is needed for what has been found, `full` says so."""
+        self.game, self.settings, self.memory = game, settings, memory
         self.iterations = 0
         self.board = board_of(game)
         none = np.zeros(0, np.int8)
@@ -68,6 +80,17 @@ class DoubleOracle(Steady):
         self._blending = [True, True]
         self.guarantee = [0.0, 0.0]  # winning probabilities, in the game itself
         self.value = 0.5  # to player 0, between the sets of strategies
+
+    @property
+    def full(self) -> str:  # type: ignore[override]
+        """Why there is no room for more strategies, "" as long as there is some."""
+        nodes = sum(int(forest.count[0]) for forest in self.forests)
+        tables = sum(column.nbytes for forest in self.forests for column in forest) + sum(each.bytes for each in self._responders)
+        need = least_bytes(self.game) - SEARCH + tables + self.payoffs.nbytes + A_NODE * nodes
+        if need <= self.memory:
+            return ""
+        found = " + ".join(f"{len(roots):,}" for roots in self.roots)
+        return f"the memory is full: {found} strategies have found room, and are kept; give more --memory"
 
     def _seed(self) -> int:
         self._seeds[1] += 1

@@ -51,7 +51,7 @@ def make_solver(game: BaseGame, played: BaseGame, job: Job, sizing: Sizing) -> S
     if isinstance(settings, Sampling):
         return Sampled(played, job.recall, sizing.tree, settings, job.seed, int(job.memory * GIGABYTE), sizing.walked)
     if isinstance(settings, DoubleOracleSettings):
-        return DoubleOracle(game, settings, job.seed)
+        return DoubleOracle(game, settings, job.seed, int(job.memory * GIGABYTE))
     if isinstance(settings, MaximinSettings):
         return Maximin(game, settings, job.seed)
     if sizing.merged:
@@ -97,12 +97,14 @@ def solve(
     checkpoint_every: float = 10.0,
     heritage: Heritage | None = None,
     out: str | None = None,
+    overdue: Callable[[], None] = lambda: None,
 ) -> Result:
     """Solve a game, perhaps from what was learned in a smaller one. With a folder the run can be killed at any moment and resumed
-    to the same result; `run.json` in it holds what was asked for, the budget and the name of the file `out` included."""
+    to the same result; `run.json` in it holds what was asked for, the budget and the name of the file `out` included. `overdue` is
+    called, from another thread, when the budget's seconds are over and an iteration that cannot be cut off is still under way."""
     entry = Entry(job, budget or Budget(), folder, resume, out)
     with heard() as signals, entry.owned():
-        return _solve(entry, signals, sized, progress, checkpoint_every, heritage)
+        return _solve(entry, signals, sized, progress, checkpoint_every, heritage, overdue)
 
 
 def _solve(
@@ -112,6 +114,7 @@ def _solve(
     progress: Callable[[Progress], None],
     checkpoint_every: float,
     heritage: Heritage | None,
+    overdue: Callable[[], None],
 ) -> Result:
     job = entry.asked.job
     game = entry.game("solve")
@@ -135,7 +138,7 @@ def _solve(
         entry.limit(budget)
     if budget.until is not None and judge is None:
         raise TooLarge(f"{job.game} is too large to judge exactly, so --until cannot be met; give --iterations or --seconds")
-    loop = _SolverLoop(solver, judge, budget, entry, signals, checkpoint_every, lambda pace: sized(sizing, pace), progress)
+    loop = _SolverLoop(solver, judge, budget, entry, signals, checkpoint_every, lambda pace: sized(sizing, pace), progress, overdue)
     loop.run()
     facts = {"method": job.method, "settings": job.settings, "seed": job.seed, "iterations": solver.iterations}
     policy = solver.policy({**facts, "pone": job.pone})
@@ -155,9 +158,9 @@ class _SolverLoop(Loop):
 
     def __init__(
         self, solver: Solver, judge: Callable[[], Verdict] | None, budget: Budget, entry: Entry, signals: Signals, checkpoint_every: float,
-        first: Callable[[float], None], progress: Callable[[Progress], None],
+        first: Callable[[float], None], progress: Callable[[Progress], None], overdue: Callable[[], None],
     ) -> None:  # fmt: skip
-        super().__init__(solver, budget, entry, signals, checkpoint_every)
+        super().__init__(solver, budget, entry, signals, checkpoint_every, overdue)
         self.solver, self.judge, self.progress = solver, judge, progress
         self.verdict: Verdict | None = None
         self._first: Callable[[float], None] | None = first  # hears how long the first iterations took, each

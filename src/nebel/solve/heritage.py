@@ -36,6 +36,11 @@ class Heritage(NamedTuple):
     held: tuple[Held, Held]
     ages: tuple[int, int] = (0, 0)  # iterations that led to the regrets and to the sums: weights that change with time go on from these
 
+    @property
+    def bytes(self) -> int:
+        """How much memory it takes."""
+        return sum(column.nbytes for held in self.held for column in held)
+
     def scaled(self, regrets: float, average: float) -> Heritage:
         first, second = (held._replace(regret=held.regret * regrets, total=held.total * average) for held in self.held)
         return self._replace(held=(first, second), ages=(self.ages[0] if regrets else 0, self.ages[1] if average else 0))

@@ -6,7 +6,7 @@ import contextlib
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from nebel.solve.run import Budget, Entry, Resumable, Spent
 from nebel.solve.signals import Signals, Stopped
@@ -28,8 +28,11 @@ class Loop(ABC):
     can_be_cut = False
     """Whether `stop` ends iterations that are under way."""
 
-    def __init__(self, work: Resumable, budget: Budget, entry: Entry, signals: Signals, checkpoint_every: float) -> None:
+    def __init__(
+        self, work: Resumable, budget: Budget, entry: Entry, signals: Signals, checkpoint_every: float, overdue: Callable[[], None]
+    ) -> None:
         self.work, self.budget, self.entry, self.signals, self.checkpoint_every = work, budget, entry, signals, checkpoint_every
+        self.overdue = overdue
         self.seconds = 0.0  # of iterating
         self._before = 0.0  # seconds of earlier parts of the run, of all that counts
         self._measured_at = self._kept_at = -1
@@ -76,8 +79,8 @@ class Loop(ABC):
         self.seconds, self._before = spent.iterating, spent.in_all
         self._kept_at = self.work.iterations if spent.in_all else -1
         try:
+            self.prepare()
             with self.signals.watched(self.stop):
-                self.prepare()
                 self._begun = self._saved = time.monotonic()
                 done = self.work.iterations
                 if done and self.budget.until is not None and self.next_measured(done - 1) == done:
@@ -127,11 +130,11 @@ class Loop(ABC):
 
     @contextlib.contextmanager
     def _cut_off_in_time(self) -> Iterator[None]:
-        """Cut off iterations that would go far beyond the budget's seconds."""
-        if self.budget.seconds is None or not self.can_be_cut:
+        """Cut off iterations that would go far beyond the budget's seconds, or say that they do."""
+        if self.budget.seconds is None:
             yield
             return
-        timer = threading.Timer(max(0.0, self.budget.seconds - self.spent) + GRACE, self.stop)
+        timer = threading.Timer(max(0.0, self.budget.seconds - self.spent) + GRACE, self.stop if self.can_be_cut else self.overdue)
         timer.daemon = True
         timer.start()
         try:

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import math
+import os
 import shlex
 import typing
 from collections.abc import Iterator
@@ -55,8 +56,9 @@ class Steady:
 class Solver(Resumable, Protocol):
     can_be_cut: bool
     cut: bool
-    full: str
 
+    @property
+    def full(self) -> str: ...
     def stop(self) -> None: ...
     def prepare(self) -> None: ...
     def run(self, iterations: int) -> None: ...
@@ -132,8 +134,12 @@ class Asked(NamedTuple):
         return {**asdict(self.job), "fingerprint": self.fingerprint, "budget": budget, "out": self.out}
 
 
+OWN = ("run.json", "metrics.jsonl", "checkpoint", "policy.nebel", "certificate.json")
+"""What a run writes into its folder."""
+
+
 class Folder:
-    """A run on disk: run.json, metrics.jsonl, checkpoint/state.safetensors, policy.nebel."""
+    """A run on disk: run.json, metrics.jsonl, checkpoint/state.safetensors, policy.nebel, and perhaps certificate.json."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -149,6 +155,9 @@ class Folder:
             raise BadFile(f"{self.path} cannot be a folder for a run: {error.strerror or error}") from error
         try:
             with locked(self.path / ".lock", f"the run in {self.path}"):
+                for folder in (self.path, self._state.parent):
+                    for part in folder.glob(".*.part") if self.holds_a_run else ():  # of a process that was killed as it wrote
+                        part.unlink(missing_ok=True)
                 yield
         finally:
             if made and not (self.path / "run.json").exists():  # nothing came of it
@@ -161,8 +170,12 @@ class Folder:
         return (self.path / "run.json").exists()
 
     def refuse_if_taken(self) -> None:
+        """Raise `BadFile` if the folder holds a run, or a file where a new run would write its own."""
         if self.holds_a_run:
             raise BadFile(f"{self.path} already holds a run; add --resume to continue it, or choose another folder")
+        for name in OWN:
+            if os.path.lexists(self.path / name):
+                raise BadFile(f"{self.path / name} is there already, and not of a run: run.json is missing; choose another folder")
 
     def ask(self, asked: Asked) -> None:
         """Write run.json."""
@@ -201,7 +214,7 @@ class Folder:
     def restore(self, solver: Resumable, digest: str) -> Spent:
         """Bring the solver to where the run was; rows of metrics.jsonl that were written after the checkpoint are dropped."""
         if not self._state.exists():
-            self._keep_rows(0)
+            self._keep_rows(-1)
             return Spent()
         arrays, header = read_arrays(self._state, "checkpoint")
         if header.get("job") != digest:

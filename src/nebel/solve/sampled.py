@@ -89,9 +89,12 @@ class Sampled(Steady):
         """Begin with what was learned in a smaller game: at once on a tree, else whenever a new information state is met."""
         self.ages = heritage.ages
         if self.tree is None:
-            old = tuple(held._replace(regret=held.regret.copy(), total=held.total.copy()) for held in heritage.held)
+            aging = self.settings.weights == "discounted"  # in place
+            old = (heritage.scaled(1.0, 1.0) if aging else heritage).held
             self._make_kernel(rule_walker(self.game, self.recall, heritage))
             self._worlds = [w._replace(old=old) for w in self._worlds]
+            self.memory -= heritage.bytes
+            self._set_price(self._worlds[0].table.size >> 1)
             return
         laid = lay_down(heritage, self.tree)
         for sums in (False, True):
@@ -332,7 +335,9 @@ class Sampled(Steady):
             world = self._worlds[0]
             used = int(world.counts[POOL])
             arrays |= {"table": world.table, "counts": world.counts, "owner": world.owner[: used // 2], "moves": world.moves[: used // 2]}
-        return arrays | {"pool": self._pool[:used], "extra": self._extra[: used // 2]}
+        if self.settings.baseline:  # else it holds nothing between two iterations
+            arrays["extra"] = self._extra[: used // 2]
+        return arrays | {"pool": self._pool[:used]}
 
     def restore(self, arrays: dict[str, NDArray[Any]], iterations: int) -> None:
         self.iterations = iterations
@@ -346,7 +351,8 @@ class Sampled(Steady):
                 raise TooLarge("the saved tables do not fit into this much memory; give at least the --memory of the first run")
             check_pool(arrays["table"], arrays["counts"], arrays["owner"], used)
         fill(self._pool[:used], arrays.pop("pool"))  # each is dropped when it has been copied
-        fill(self._extra[: used // 2], arrays.pop("extra"))
+        if self.settings.baseline:
+            fill(self._extra[: used // 2], arrays.pop("extra"))
         if self.tree is None:
             world = self._worlds[0]
             fill(world.owner[: used // 2], arrays.pop("owner"))

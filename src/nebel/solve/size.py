@@ -12,6 +12,8 @@ from nebel.core.game import BaseGame, Game
 from nebel.core.recall import PERFECT
 from nebel.core.tree import MOST_ESTIMATED, NODE, PLAIN_HISTORY, Room, Size, Tree, estimate, grow, measure
 from nebel.dark_hex.merged import BOARD, count_states, merge, mergeable, merged_kind
+from nebel.dark_hex.sure_wins import MOST_CELLS
+from nebel.solve.double_oracle import least_bytes
 from nebel.solve.merged import merged_bytes
 from nebel.solve.settings import METHODS, DoubleOracleSettings, MaximinSettings, Sampling
 
@@ -52,7 +54,7 @@ def size_up(game: BaseGame, method: str, recall: str, memory: float) -> Sizing:
     if memory < LEAST_MEMORY:
         raise TooLarge(f"--memory {memory:g} is too little to solve anything; give at least {LEAST_MEMORY:g} (GB)")
     if issubclass(METHODS[method], DoubleOracleSettings):
-        return _size_strategies(game, recall)
+        return _size_strategies(game, recall, memory)
     if issubclass(METHODS[method], MaximinSettings):
         return _size_boards(game, recall, memory)
     room, sampling = int(memory * GIGABYTE), issubclass(METHODS[method], Sampling)
@@ -130,14 +132,21 @@ def tree_to_judge(game: BaseGame, recall: str, memory: float, held: int) -> Tree
     return size_up(game, "outcome-sampling", recall, left).tree if left >= LEAST_MEMORY else None
 
 
-def _size_strategies(game: BaseGame, recall: str) -> Sizing:
-    """The double oracle holds strategies, not the game."""
+def _size_strategies(game: BaseGame, recall: str, memory: float) -> Sizing:
+    """The double oracle holds strategies and what is surely won, not the game."""
     if game.name != "dark_hex":
         raise BadSetting(f"the double oracle is for Dark Hex, for example dark_hex:4x3; for {game.string} take --with pdcfr+")
     if recall != PERFECT:
         raise BadSetting("the double oracle's strategies remember everything; leave out --recall, or take --with cfr+ for board recall")
-    size = measure(game, 1000)
-    return Sizing(size, estimate(game), None, 0, None)
+    if game.options["rows"] * game.options["cols"] > MOST_CELLS:
+        raise TooLarge(f"the double oracle is for boards of up to {MOST_CELLS} cells, for example dark_hex:4x3, not for {game.string}")
+    need = least_bytes(game)
+    if need > memory * GIGABYTE:
+        enough = math.ceil(100 * need / GIGABYTE + 1) / 100
+        raise TooLarge(
+            f"{game.string} takes the double oracle {_bytes(need)} at least, and --memory is {memory:g} GB; give --memory {enough:g}"
+        )
+    return Sizing(measure(game, 1000), estimate(game), None, need, None)
 
 
 def _size_boards(game: BaseGame, recall: str, memory: float) -> Sizing:

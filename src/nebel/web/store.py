@@ -77,12 +77,15 @@ class Store:
             if file != ":memory:":
                 Path(file).parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(file, isolation_level=None, check_same_thread=False, timeout=1.0)
+            held = self._db.execute("pragma user_version").fetchone()[0]
+            tables = {name for (name,) in self._db.execute("select name from sqlite_master where type = 'table'")}
+            if tables and (held == 0 or "games" not in tables):
+                raise BadFile(f"{file} is a database of something else; name another file with --db")
+            if held not in (0, 1, FORMAT):
+                raise BadFile(f"{file} was written by another version of nebel (format {held}, this one has {FORMAT}); name another --db")
             self._db.execute("pragma locking_mode = exclusive")
             self._db.execute("pragma journal_mode = wal")
             self._db.execute("pragma synchronous = normal")
-            held = self._db.execute("pragma user_version").fetchone()[0]
-            if held not in (0, 1, FORMAT):
-                raise BadFile(f"{file} was written by another version of nebel (format {held}, this one has {FORMAT}); name another --db")
             self._db.execute("begin")
             added = [f"alter table games add column {column}" for column in ADDED] if held == 1 else []
             for statement in (TABLE, *added, *INDICES, MATCHES, f"pragma user_version = {FORMAT}"):
@@ -90,7 +93,7 @@ class Store:
             self._db.execute("commit")
             self._flusher = None if file == ":memory:" else _Flusher(f"{file}-wal")
         except (sqlite3.Error, OSError) as error:
-            why = "another server is using it" if "locked" in str(error) else error
+            why = "another server is using it" if "locked" in str(error) else getattr(error, "strerror", None) or error
             raise BadFile(f"games cannot be kept in {file}: {why}; name another file with --db") from error
 
     def save(self, row: Row) -> None:
