@@ -157,8 +157,8 @@ def save_policy(policy: MadePolicy, path: str | Path) -> None:
         return
     assert isinstance(policy, TablePolicy)
     policy.check_shares()
-    kinds = {name: np.float64 if name == "share" else np.int64 for name in Shares._fields}
-    arrays = {f"{name}{p}": np.asarray(getattr(policy.shares[p], name), kind) for p in range(2) for name, kind in kinds.items()}
+    holds = {name: np.float64 if name == "share" else np.int64 for name in Shares._fields}
+    arrays = {f"{name}{p}": np.asarray(getattr(policy.shares[p], name), kind) for p in range(2) for name, kind in holds.items()}
     write_arrays(Path(path), arrays, {**header, "kind": "policy", "missing": policy.missing})
 
 
