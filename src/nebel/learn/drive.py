@@ -211,4 +211,5 @@ class _LearnerLoop(Loop):
         self.progress(News(self.learner.iterations, self.seconds, self.share, metrics))
         if self.entry.run:
             row = {"iterations": self.learner.iterations, "seconds": round(self.seconds, 3), **metrics}
-            self.entry.run.metric(row, replace=measured)  # the clock may end a run after its last row was written without a measurement
+            # the clock may end a run after the row of its last iteration was written without a measurement
+            self.entry.run.metric(row, replace=measured and not self.idle)

@@ -96,6 +96,8 @@ class NetPolicy(MadePolicy):
 
     def on_tree(self, tree: Tree) -> OnTree:
         self.check_game(tree.game)
+        if not self.layers:
+            raise BadPolicy("the network has no layers")
         first, second = (self._on_side(tree, p) for p in range(2))
         return OnTree((first, second), (0, 0))
 
@@ -119,12 +121,10 @@ def feed(layers: Iterable[Layer], rows: Floats) -> Floats:
 
 
 def check_layers(layers: Sequence[Layer], count: int | None = None) -> None:
-    """Raise `BadFile` unless there are layers of finite numbers, each of which takes what the one before it makes.
+    """Raise `BadFile` unless these are layers of finite numbers, each of which takes what the one before it makes.
 
     `count`: there are so many networks in each array.
     """
-    if not layers:
-        raise BadFile("the network has no layers")
     width: int | None = None
     more = () if count is None else (count,)
     for i, layer in enumerate(layers):
@@ -142,11 +142,13 @@ def check_layers(layers: Sequence[Layer], count: int | None = None) -> None:
 
 
 def check_encoding(made_for: str, recall: str, layers: Sequence[Layer], game: BaseGame) -> None:
-    """Refuse a game whose encoding or moves are not those of a network."""
+    """Refuse a game whose encoding or moves are not those of a network; without layers, it is one that is still to be learned."""
     if not isinstance(game, Game):
         return
     if recall not in game.encodings:
         raise BadFile(f"this network goes by what {made_for} puts into numbers, and {game.string} does not; play {made_for}")
+    if not layers:
+        return
     taken, made = layers[0].weights.shape[-2], layers[-1].weights.shape[-1] // layers[-1].pool
     if (taken, made) != (game.encodings[recall].size, game.actions):
         wants = f"{game.encodings[recall].size:,} numbers and {game.actions:,} moves"
