@@ -359,3 +359,39 @@ def test_chance_needs_its_rule() -> None:
     with pytest.raises(BadRules, match="at the start: chance is to move, yet the game has no rule odds"):
         probe(spoil(kuhn, odds=Rules._field_defaults["odds"]))
     assert kuhn.start().turn == CHANCE
+
+
+@pytest.mark.parametrize("part", ["play", "score"])
+def test_a_rule_that_leaves_an_array_in_one_history_of_two_million_is_refused(part: str) -> None:
+    """Random play does not come there; counting does, with bounds checks."""
+
+    @rule
+    def start(s: Any) -> None:
+        s.ply = s.high = 0
+        s.seen[:] = 0
+
+    @rule
+    def turn(s: Any) -> int:
+        return END if s.ply == 7 else s.ply % 2
+
+    @rule
+    def moves(s: Any, out: Any) -> int:
+        for i in range(8):
+            out[i] = i
+        return 8
+
+    @rule
+    def play(s: Any, move: int, seen: Any) -> None:
+        s.ply += 1
+        s.high += move
+        if part == "play":
+            s.seen[s.high // 49] = 1
+
+    @rule
+    def score(s: Any) -> float:
+        return float(s.seen[s.high // 49])
+
+    state = record(ply=int64, high=int64, seen=(int64, 1))
+    rare = Game(state, Rules(start, turn, moves, play, score), actions=8, depth=7, string="rare")
+    with pytest.raises(FailedRule, match=rf"rare: after 7 7 7 7 7 7( 7)?: {part}\(\) fails: IndexError: .* \(test_probe.py, line \d+\)"):
+        measure(rare, 10**8)

@@ -26,6 +26,20 @@ def misplayed(game: Game, fault: int, way: list[int], count: int) -> BadRules:
     return located(game, what, steps)
 
 
+def misindexed(game: Game, way: list[int]) -> BadRules:
+    """The error of a game in which a rule left an array after these options, or after the first of them."""
+    state, steps = game.start(), list[tuple[int, int]]()
+    try:
+        for option in way:
+            state.options()
+            steps.append((state.turn, option))
+            state.push(option)
+        _ = state.score(), state.options(), state.odds()
+    except BadRules as error:  # plain rules say which one it is
+        return located(game, error, steps)
+    return located(game, BadRules("a rule reads or writes outside an array"), steps)
+
+
 def misgrown(game: Game, recall: str, nodes: Nodes, sights: Any, fault: int, here: int, there: int) -> BadRules:
     """The error of a game whose tree has a fault at the history `here`; `there` is another, of the same information state."""
     children = slice(nodes.first[here], nodes.first[here] + nodes.breadth[here])

@@ -33,12 +33,15 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _MARK = "__nebel_rule__"
 _COMPILED = "__nebel_compiled__"
+_CHECKED = "__nebel_checked__"
 _NATIVE = "__nebel_native__"
 _BUSY = "__nebel_busy__"
 OWN = str(Path(__file__).parents[1])
 """The library's own files."""
 _LOCK = threading.RLock()  # threads that need the same kernel first must not compile it twice at once
 _OPTIONS = {"error_model": "numpy", "nogil": True, "forceinline": True}
+PARALLEL, CHECKED = "-parallel", "-checked"
+_MODES: dict[str, dict[str, Any]] = {"": {}, PARALLEL: {"parallel": True}, CHECKED: {"boundscheck": True}}
 
 
 def rule(function: F) -> F:
@@ -59,6 +62,11 @@ def native(make: Callable[[], Any]) -> Callable[[F], F]:
 
 def is_rule(value: object) -> bool:
     return getattr(value, _MARK, False) is True
+
+
+def in_library(function: Callable[..., Any]) -> bool:
+    """Whether a function is the library's own, and so tested with bounds checks."""
+    return function.__code__.co_filename.startswith(OWN)
 
 
 def plain_mode() -> bool:
@@ -83,22 +91,27 @@ def kernel(function: F) -> F:
     return function if plain_mode() else cast(F, _Kernel(function))
 
 
+def checked_kernel(function: F) -> F:
+    """Like `kernel`, and raise IndexError where a rule reads or writes outside an array, as plain Python does."""
+    return function if plain_mode() else cast(F, _Kernel(function, CHECKED))
+
+
 def parallel_kernel(function: F) -> F:
     """Like `kernel`, with its `prange` loops spread over threads."""
-    return function if plain_mode() else cast(F, _Kernel(function, parallel=True))
+    return function if plain_mode() else cast(F, _Kernel(function, PARALLEL))
 
 
 class _Kernel:
     """A function that will be compiled; until then Numba is not even imported."""
 
-    def __init__(self, function: Callable[..., Any], parallel: bool = False) -> None:
-        self._function, self._parallel = function, parallel
+    def __init__(self, function: Callable[..., Any], mode: str = "") -> None:
+        self._function, self._mode = function, mode
         self._made: Any = None
 
     def __call__(self, *args: Any) -> Any:
         if self._made is None:
             with _LOCK:
-                self._made = self._made or _compile(self._function, cache=True, parallel=self._parallel)
+                self._made = self._made or _compile(self._function, self._mode, cache=True)
         try:
             return self._made(*args)
         except Exception as error:
@@ -147,33 +160,34 @@ def compiler_reason(error: Exception, place: str = "") -> str:
     return f"{place}: {why}" if place else why
 
 
-def compiled(function: Callable[..., Any]) -> Any:
+def compiled(function: Callable[..., Any], checked: bool = False) -> Any:
     """The twin of a rule that kernels take in, made once. It is for them alone; to call a rule compiled, make a kernel of it."""
+    name = _CHECKED if checked else _COMPILED
     with _LOCK:
-        if not hasattr(function, _COMPILED):
-            setattr(function, _COMPILED, _twin_of(function))
-    return getattr(function, _COMPILED)
+        if not hasattr(function, name):
+            setattr(function, name, _twin_of(function, checked))
+    return getattr(function, name)
 
 
-def _twin_of(function: Callable[..., Any]) -> Any:
+def _twin_of(function: Callable[..., Any], checked: bool) -> Any:
     if getattr(function, _BUSY, False):
         raise BadRules(f"the rule {function.__name__} calls itself; rules are compiled into each other, so use a loop")
     setattr(function, _BUSY, True)
     try:
         make = getattr(function, _NATIVE, None)
-        return _named(make(), identity(function)) if make else _compile(function, cache=False)
+        return _named(make(), identity(function)) if make else _compile(function, CHECKED if checked else "", cache=False)
     finally:
         delattr(function, _BUSY)
 
 
-def _compile(function: Callable[..., Any], cache: bool, parallel: bool = False) -> Any:
+def _compile(function: Callable[..., Any], mode: str, cache: bool) -> Any:
     import numba
 
-    digest = identity(function) + ("-parallel" if parallel else "")
-    twin = _with_compiled_rules(cast(types.FunctionType, function))
+    digest = identity(function) + mode
+    twin = _with_compiled_rules(cast(types.FunctionType, function), checked=mode == CHECKED)
     if cache:
-        twin.__qualname__ = f"{twin.__qualname__}-{digest[:20]}"
-    options: dict[str, Any] = {**_OPTIONS, "parallel": parallel, "no_cfunc_wrapper": True}
+        twin.__qualname__ = f"{twin.__qualname__}-{digest[:20]}{mode}"
+    options: dict[str, Any] = {**_OPTIONS, **_MODES[mode], "no_cfunc_wrapper": True}
     if not cache:
         options |= {"no_cpython_wrapper": True, "pipeline_class": without_machine_code()}
     try:
@@ -205,12 +219,13 @@ def _named(compiled_twin: Any, digest: str) -> Any:
     return compiled_twin
 
 
-def _with_compiled_rules(function: types.FunctionType) -> types.FunctionType:
+def _with_compiled_rules(function: types.FunctionType, checked: bool) -> types.FunctionType:
     """A copy of `function` in which every rule it refers to is replaced by the compiled twin."""
     namespace = function.__globals__
-    swaps = {name: compiled(namespace[name]) for name in _global_names(function.__code__) if is_rule(namespace.get(name))}
+    swaps = {name: compiled(namespace[name], checked) for name in _global_names(function.__code__) if is_rule(namespace.get(name))}
     cells = tuple(
-        types.CellType(compiled(cell.cell_contents)) if is_rule(cell.cell_contents) else cell for cell in function.__closure__ or ()
+        types.CellType(compiled(cell.cell_contents, checked)) if is_rule(cell.cell_contents) else cell
+        for cell in function.__closure__ or ()
     )
     twin = types.FunctionType(
         function.__code__, {**namespace, **swaps} if swaps else namespace, function.__name__, function.__defaults__, cells

@@ -20,6 +20,7 @@ from nebel.core.faults import (
     NO_ROOM,
     TOO_DEEP,
     misgrown,
+    misindexed,
     misplayed,
 )  # fmt: skip
 from nebel.core.game import CHANCE, END, Game
@@ -27,7 +28,7 @@ from nebel.core.layout import EVEN_SUM
 from nebel.core.recall import PERFECT, blank_memory, remember_move, remember_sight
 from nebel.core.rng import fold
 from nebel.core.rows import copy
-from nebel.core.rule import kernel, rule
+from nebel.core.rule import checked_kernel, in_library, kernel, rule
 from nebel.core.tree import ENDLESS, NODE, Ends, Nodes, Points, Room, Size
 
 POINT = 44
@@ -35,6 +36,7 @@ POINT = 44
 REHASH = 72
 """Bytes of a slot of the trie's hash table while the table is doubled: the old and the new one, and what came before."""
 MOST_MINDS = 1 << 30
+NOTHING = -1
 SPARE = 64
 """Room for more options than a game declares, so that rules which offer too many overrun nothing before they are counted."""
 
@@ -71,13 +73,13 @@ def find(mind: Any, token: Any, child: Any, parent: int, seen: int) -> int:
 
 @functools.lru_cache(maxsize=64)
 def _measurer(game: Game) -> Any:
-    start, turn, moves, play, _, _ = game.rules
+    start, turn, moves, play, score, odds = game.rules
     depth, width = game.depth, game.width
+    strange = not all(in_library(part) for part in game.rules)
 
-    @kernel
     def measure(states: Any, limit: int, way: Any) -> Any:
         """`way`: what was played to get to where counting stopped."""
-        seen = np.zeros(2, np.int64)
+        seen, luck = np.zeros(2, np.int64), np.zeros(width)
         legal = np.zeros((depth + 1, width + SPARE), np.int64)
         count = np.zeros(depth + 1, np.int64)
         chosen = np.zeros(depth + 1, np.int64)
@@ -90,6 +92,8 @@ def _measurer(game: Game) -> Any:
                 who = turn(states[d])
                 deepest = max(deepest, d)
                 if who == END:
+                    if strange:
+                        score(states[d])
                     terminals += 1
                     d -= 1
                     entering = False
@@ -109,6 +113,8 @@ def _measurer(game: Game) -> Any:
                 if count[d] < 1 or count[d] > width:
                     fault = BAD_COUNT
                     break
+                if strange and who == CHANCE:
+                    odds(states[d], luck)
             if chosen[d] == count[d]:
                 d -= 1
                 entering = False
@@ -121,12 +127,17 @@ def _measurer(game: Game) -> Any:
             entering = True
         return chance, decisions, terminals, deepest, fault, d, count[d]
 
-    return measure
+    return checked_kernel(measure) if strange else kernel(measure)
 
 
 def measure_rules(game: Game, limit: int) -> Size:
-    way = np.zeros(game.depth + 1, np.int64)
-    chance, decisions, terminals, depth, fault, at, count = (int(x) for x in _measurer(game)(game.blank(game.depth + 2), limit, way))
+    """Count the histories of a game, up to a limit; rules from outside the library are run with bounds checks here."""
+    way = np.full(game.depth + 1, NOTHING)
+    try:
+        found = _measurer(game)(game.blank(game.depth + 2), limit, way)
+    except IndexError as error:
+        raise misindexed(game, way[way != NOTHING].tolist()) from error
+    chance, decisions, terminals, depth, fault, at, count = (int(x) for x in found)
     if fault != FINE:
         raise misplayed(game, fault, way[:at].tolist(), count)
     size = Size(chance, decisions, terminals, depth, True)
