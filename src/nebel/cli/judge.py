@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     from nebel.core.registry import load, load_named
     from nebel.judge.patience import PATIENCE
     from nebel.match.agents import THINKING
-    from nebel.policy.adopt import adopt
+    from nebel.policy.adopt import Network, adopt, adopt_network
     from nebel.policy.io import read_policy
     from nebel.policy.table import MadePolicy, TablePolicy
 
@@ -64,6 +64,8 @@ def run(args: argparse.Namespace) -> int:
         raise BadSetting(f"{args.policy} fits any game; say which with --game")
     if isinstance(policy, TablePolicy):
         game, policy = adopt(game, policy)
+    elif isinstance(policy, Network):
+        policy = adopt_network(game, policy)
     patience = args.patience or PATIENCE
     if args.by == "abstract":
         return _abstract(game, policy, patience, args.json)

@@ -40,7 +40,7 @@ def printable(text: str) -> str:
     """Return a text as a terminal may be given it: what cannot be printed is escaped, and long lines are cut."""
     lines = []
     for line in text.split("\n"):
-        shown = "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in line[:LONGEST])
+        shown = "".join(sign if sign.isprintable() or sign == "\t" else ascii(sign)[1:-1] for sign in line[:LONGEST])
         lines.append(shown + (" ..." if len(line) > LONGEST else ""))
     return "\n".join(lines)
 

@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
         raise BadSetting("which game? for example: nebel solve leduc --with dcfr+ (nebel games lists them)")
     else:
         job = Job(args.game, method, **choices, settings=settings, curriculum=curriculum or None)
-    if issubclass(METHODS[job.method], DoubleOracleSettings):
+    if issubclass(METHODS.get(job.method, object), DoubleOracleSettings):
         check_out(places.certificate, args.force, holds_certificate)
     stages: list[dict[str, Any]] = []
 
