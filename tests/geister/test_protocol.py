@@ -159,7 +159,7 @@ def test_replay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "not Geister" in capsys.readouterr().err
     (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
     assert main(["geister-replay", str(tmp_path / "bytes")]) == 2
-    assert "neither a log file nor a record" in capsys.readouterr().err
+    assert "so it is not a log file or a record" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("seat", [0, 1])

@@ -13,7 +13,7 @@ import pytest
 
 import nebel
 from nebel.cli import main
-from nebel.core.errors import BadPolicy, BadSetting, IllegalMove, UnknownInformationState
+from nebel.core.errors import BadFile, BadPolicy, BadSetting, IllegalMove, UnknownInformationState
 from nebel.core.game import BaseGame
 from nebel.core.plain import PlainGame
 from nebel.core.state import State
@@ -23,7 +23,9 @@ from nebel.match.arena import Z95, Arena, Result, Terms, play_deals, play_pair
 from nebel.match.deals import play_by_hand
 from nebel.match.rating import rate
 from nebel.policy.io import save_policy
+from nebel.policy.net import Layer, NetPolicy
 from nebel.policy.table import TablePolicy, from_tree, sorted_shares
+from nebel.search.target import in_rules
 from nebel.solve import Budget, Job, solve
 
 
@@ -346,3 +348,15 @@ def test_a_damaged_result_is_refused_in_a_line(change: dict[str, Any], tmp_path:
     capsys.readouterr()
     assert main([*words, "--resume"]) == 2
     assert "the line of uniform against random is damaged; delete it" in capsys.readouterr().err
+
+
+def test_a_network_plays_games_that_differ_only_in_their_limit() -> None:
+    game = in_rules(nebel.game("geister:x2y3g2b0(limit=20)"))
+    weights = np.random.default_rng(4).normal(size=(game.encodings["clock"].size, game.actions)).astype(np.float32)
+    layer = Layer(weights, np.zeros(game.actions, np.float32), "")
+    network = PolicyAgent("network", NetPolicy(game.string, game.fingerprint, "clock", (layer,)))
+    longer = nebel.game("geister:x2y3g2b0(limit=60)")
+    assert play_pair(longer, network, read("random"), games=100, seed=3).games == 100
+    for other in ("geister:x2y3g2b0(limit=60,assist=true)", "geister:x3y3g2b0(limit=60)", "leduc"):
+        with pytest.raises(BadFile, match="was made for geister"):
+            play_pair(nebel.game(other), network, read("random"), games=100, seed=3)

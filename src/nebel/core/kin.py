@@ -32,6 +32,12 @@ def same(game: BaseGame, other: BaseGame) -> bool:
     return game.fingerprint == other.fingerprint and getattr(game, "depth", None) == getattr(other, "depth", None)
 
 
+def differ_in_limit(game: BaseGame, other: BaseGame) -> bool:
+    """Whether two games of one family differ only in the number of moves after which a game is drawn."""
+    option = game.limited_by if isinstance(game, Game) else ""
+    return bool(option) and game.name == other.name and {**game.options, option: 0} == {**other.options, option: 0}
+
+
 def borrow(game: BaseGame, smaller: BaseGame, recall: str) -> tuple[BaseGame, str]:
     """The game with one more glance, by which a player sees it as the smaller game's players see that; and the glance's name.
 

@@ -362,6 +362,7 @@ def geister(
         clues=Clues(essence=essence, public=openly),
         bots=bots(field),
         prove=prover(field, most_plies),
+        limited_by="limit",
         view=view,
         svg=svg,
     )  # fmt: skip

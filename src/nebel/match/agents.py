@@ -17,7 +17,7 @@ from nebel.core.rng import uniform
 from nebel.core.rule import rule
 from nebel.core.state import State
 from nebel.core.suggest import did_you_mean
-from nebel.policy.adopt import adopt
+from nebel.policy.adopt import Network, adopt, adopt_network
 from nebel.policy.checked import check_probabilities
 from nebel.policy.io import load_policy, policy_path
 from nebel.policy.table import MadePolicy, Policy, TablePolicy, Uniform
@@ -142,14 +142,17 @@ class PolicyAgent(Agent):
 
     def join(self, game: BaseGame) -> BaseGame:
         try:
-            if isinstance(self._policy, MadePolicy) and self._table is None:
-                self._policy.check_game(game)
-            if self._table is None:
+            if self._table is not None:
+                game, self._table = adopt(game, self._table, by_likeness=True)
+                self.policy = self._policy = self._table
+            elif isinstance(self._policy, Network):
+                self.policy = self._policy = adopt_network(game, self._policy)
+            else:
+                if isinstance(self._policy, MadePolicy):
+                    self._policy.check_game(game)
                 return game
-            game, self._table = adopt(game, self._table, by_likeness=True)
         except BadFile as error:
             raise BadFile(f"{self.name}: {error}") from error
-        self.policy = self._policy = self._table
         self.game = game.string
         return game
 

@@ -6,9 +6,13 @@ from dataclasses import replace
 
 from nebel.core.errors import BadFile, BadSetting
 from nebel.core.game import BaseGame, Game
-from nebel.core.kin import borrow, resemble, same
+from nebel.core.kin import borrow, differ_in_limit, resemble, same
 from nebel.core.registry import is_file_name, load_named
+from nebel.policy.net import NetPolicy
+from nebel.policy.nets import NetsPolicy
 from nebel.policy.table import TablePolicy
+
+Network = NetPolicy | NetsPolicy
 
 
 def adopt(game: BaseGame, policy: TablePolicy, by_likeness: bool = False) -> tuple[BaseGame, TablePolicy]:
@@ -32,6 +36,17 @@ def adopt(game: BaseGame, policy: TablePolicy, by_likeness: bool = False) -> tup
     except BadSetting as error:
         raise BadFile(f"this policy was made for {policy.game}, not for {game.string} ({error})") from error
     return larger, replace(policy, game=game.string, fingerprint=game.fingerprint, recall=recall, missing="uniform")
+
+
+def adopt_network(game: BaseGame, policy: Network) -> Network:
+    """Return the network as one for `game`, which may differ from its own game only in the number of moves after which a game is drawn."""
+    if policy.game != game.string and policy.game.partition("(")[0] == game.name:
+        other = load_named(policy.game, "this network")
+        if differ_in_limit(game, other):
+            policy.check_game(other)
+            policy = replace(policy, game=game.string, fingerprint=game.fingerprint)
+    policy.check_game(game)
+    return policy
 
 
 def seen_as(game: BaseGame, other: BaseGame, recall: str, by_likeness: bool) -> tuple[BaseGame, str]:
