@@ -195,7 +195,7 @@ def test_too_large_to_judge_is_said(tmp_path: Path, capsys: pytest.CaptureFixtur
         (["--actions", "0", "--out", "x"], "--actions 0 is out of range"),
         (["--threshold", "1", "--out", "x"], "at least 0 and below 1"),
         (["--threshold", "-0.1", "--out", "x"], "at least 0 and below 1"),
-        (["--threshold", "nan", "--out", "x"], "at least 0 and below 1"),
+        (["--threshold", "nan", "--out", "x"], "--threshold nan is out of range: it must be finite"),
         (["--eta", "0.01", "--out", "x"], "give --denominator too"),
         (["--denominator", "0", "--out", "x"], "--denominator 0 is out of range"),
         (["--denominator", "5", "--eta", "2", "--out", "x"], "--eta 2 is out of range"),
