@@ -95,6 +95,8 @@ def test_unknown_information_states_are_counted_or_refused(policy: TablePolicy) 
         ({"keys": [3], "first": [0, 2], "move": [0, 1], "share": [0.5]}, "damaged"),
         ({"keys": [3], "first": [0, 2], "move": [1, 1], "share": [0.5] * 2}, "occurs twice or is negative"),
         ({"keys": [3], "first": [0, 2], "move": [-1, 1], "share": [0.5] * 2}, "occurs twice or is negative"),
+        ({"keys": [3], "first": [0, 4], "move": [2, 1, 0, 2], "share": [0.25] * 4}, "occurs twice or is negative"),
+        ({"keys": [3], "first": [0, 100], "move": [*range(99, 0, -1), 50], "share": [0.01] * 100}, "occurs twice or is negative"),
         ({"keys": [3], "first": [0, 2], "move": [2, 1], "share": [0.5, 0.5 + 2e-9]}, "'#3' sum to 1.000000002"),
         ({"keys": [3], "first": [0, 2], "move": [0, 1], "share": [1.5, -0.5]}, "hold -0.5 and sum to 1"),
         ({"keys": [[3]], "first": [0, 2], "move": [0, 1], "share": [0.5] * 2}, "keys has to be a row of int64"),
@@ -135,3 +137,9 @@ def test_information_states_are_found_by_their_text(string: str, player: int, wo
     assert state is not None
     assert state.turn == player
     assert state.information(player) == words
+
+
+def test_moves_may_stand_in_any_order() -> None:
+    for count in (4, 100):
+        row = Shares(np.array([3]), np.array([0, count]), np.arange(count)[::-1].copy(), np.full(count, 1 / count))
+        check_shares(row, 0)

@@ -26,36 +26,48 @@ Words = Callable[[int], str]
 TOLERANCE = 1e-9
 """How far from 1 the shares of an information state may sum."""
 
+SHORT = 64
+"""Moves of an information state that are compared one by one with each other."""
+
 NAMED = 200_000
 """Histories of a game in which an information state of perfect recall is looked for, to name it in words."""
 
 
 @kernel
-def _sum_to_1(row: Any, share: Any) -> bool:
-    """Whether the shares at row[i] .. row[i+1]-1 sum to 1, for each i."""
+def _unsound_row(row: Any, share: Any) -> int:
+    """The first i for which the shares at row[i] .. row[i+1]-1 are negative, not finite or do not sum to 1, or -1."""
     for i in range(row.size - 1):
         total = 0.0
         for k in range(row[i], row[i + 1]):
+            if not share[k] >= 0.0:
+                return i
             total += share[k]
         if not abs(total - 1.0) <= TOLERANCE:
-            return False
-    return True
+            return i
+    return -1
 
 
-def _first_unsound(row: NDArray[np.integer[Any]], share: Reals) -> int:
-    """The first information state whose shares are negative, not finite or do not sum to 1, or -1."""
-    with np.errstate(invalid="ignore"):
-        wrong = ~(np.abs(np.add.reduceat(share[: row[-1]], row[:-1]) - 1.0) <= TOLERANCE)
-        wrong |= ~(np.minimum.reduceat(share[: row[-1]], row[:-1]) >= 0.0)
-    return int(np.argmax(wrong)) if wrong.any() else -1
+@kernel
+def _odd_row(first: Any, move: Any, start: int) -> Any:
+    """The first row from `start` on with a move that is negative or occurs twice, or -1; long rows that do not ascend are not decided."""
+    for i in range(start, first.size - 1):
+        for k in range(first[i], first[i + 1]):
+            if move[k] < 0:
+                return i, True
+            if k > first[i] and move[k] <= move[k - 1]:  # games need not list moves in ascending order, and most do
+                if first[i + 1] - first[i] > SHORT:
+                    return i, False
+                for j in range(first[i], k):
+                    if move[j] == move[k]:
+                        return i, True
+    return -1, True
 
 
 def check_strategies(tree: Tree, strategies: Any) -> tuple[Reals, Reals]:
     """Return the strategies of both players as arrays of shares by table place, or raise `BadPolicy` where they are none."""
     made = _as_strategies(tree, strategies)
     for player, (side, shares) in enumerate(zip(tree.sides, made, strict=True)):
-        if not (shares.min(initial=0.0) >= 0.0 and _sum_to_1(side.row, shares)):
-            bad = _first_unsound(side.row, shares)
+        if (bad := int(_unsound_row(side.row, shares))) >= 0:
             words = tree.state_of(player, bad).information(player, tree.recall)
             raise BadPolicy(_complaint(player, words, shares[side.row[bad] : side.row[bad + 1]].tolist()))
     return made
@@ -96,28 +108,29 @@ def check_shares(shares: Shares, player: int, words: Words = key_text) -> None:
         raise BadPolicy(
             f"the table of player {player} is damaged: its {len(keys):,} information states do not share out its {len(move):,} moves"
         )
-    if np.any(keys[1:] <= keys[:-1]):
-        twice = int(keys[1:][keys[1:] <= keys[:-1]][0])
+    late = keys[1:] <= keys[:-1]
+    if late.any():
+        twice = int(keys[1:][np.argmax(late)])
         raise BadPolicy(f"the table of player {player}: the information state '{words(twice)}' occurs twice, or keys do not ascend")
+    first, move = np.asarray(first, np.int64), np.asarray(move, np.int64)
     odd = _odd_moves(first, move)
     if odd >= 0:
         named = words(int(keys[odd]))
         raise BadPolicy(f"the table of player {player}: a move of the information state '{named}' occurs twice or is negative")
-    bad = _first_unsound(first, share.astype(np.float64, copy=False))
+    bad = int(_unsound_row(first, share.astype(np.float64, copy=False)))
     if bad >= 0:
         raise BadPolicy(_complaint(player, words(int(keys[bad])), share[first[bad] : first[bad + 1]].tolist()))
 
 
-def _odd_moves(first: NDArray[np.integer[Any]], move: NDArray[np.integer[Any]]) -> int:
+def _odd_moves(first: NDArray[np.int64], move: NDArray[np.int64]) -> int:
     """Return the first information state with a move that is negative or occurs twice, or -1."""
-    held = move[first[0] : first[-1]]
-    row = np.repeat(np.arange(len(first) - 1), np.diff(first))
-    wrong = held < 0
-    if np.any((held[1:] <= held[:-1]) & (row[1:] == row[:-1])):  # not in ascending order, which games need not keep
-        order = np.lexsort((held, row))
-        again = np.flatnonzero((held[order][1:] == held[order][:-1]) & (row[order][1:] == row[order][:-1])) + 1
-        wrong[order[again]] = True
-    return int(row[wrong][0]) if wrong.any() else -1
+    at, sure = _odd_row(first, move, 0)
+    while not sure:
+        held = move[first[at] : first[at + 1]]
+        if held.min() < 0 or len(np.unique(held)) < len(held):
+            break
+        at, sure = _odd_row(first, move, at + 1)
+    return int(at)
 
 
 def check_probabilities(state: State, shares: Mapping[int, float], who: str = "the policy") -> None:
