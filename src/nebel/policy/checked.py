@@ -51,10 +51,12 @@ def _unsound_row(row: Any, share: Any) -> int:
 def _odd_row(first: Any, move: Any, start: int) -> Any:
     """The first row from `start` on with a move that is negative or occurs twice, or -1; long rows that do not ascend are not decided."""
     for i in range(start, first.size - 1):
+        ascending = True  # most games list their moves in order
         for k in range(first[i], first[i + 1]):
             if move[k] < 0:
                 return i, True
-            if k > first[i] and move[k] <= move[k - 1]:  # games need not list moves in ascending order, and most do
+            ascending = ascending and (k == first[i] or move[k] > move[k - 1])
+            if not ascending:
                 if first[i + 1] - first[i] > SHORT:
                     return i, False
                 for j in range(first[i], k):
