@@ -178,9 +178,9 @@ def test_a_place_that_cannot_be_written_is_no_error(evil: Path, monkeypatch: pyt
     assert main(["judge", "table.nebel"]) == 2
 
 
-@pytest.mark.parametrize("string", ["openspiel:nebel(game=evil.py:boom)", "openspiel:efg_game(filename=/dev/zero)"])
+@pytest.mark.parametrize("string", ["openspiel:nebel(game=evil.py:boom)", "openspiel:efg_game(filename=/etc/passwd)"])
 def test_openspiel_is_no_way_round(string: str, evil: Path) -> None:
-    with pytest.raises(BadFile, match="a file names it"):
+    with pytest.raises(BadFile, match="which reads another file; if you trust it, name it: --game openspiel:"):
         load_named(string, "x")
     assert not (evil / "canary").exists()
 

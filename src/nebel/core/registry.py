@@ -33,7 +33,7 @@ LONGEST = 2000
 """Characters of a game string; more would only be a mistake, and its numbers could be too long to be read."""
 
 _CALL = re.compile(r"(?P<head>[^()]*)(\((?P<options>[^()]*)\))?$")
-_FILE = re.compile(r"filename\s*=\s*([^,)]*)")
+_OTHER_FILE = re.compile(r"filename\s*=|\.py")
 
 
 def load(string: str) -> BaseGame:
@@ -57,10 +57,9 @@ def load_named(string: str, source: str, how: str = "--game {}") -> BaseGame:
             raise BadFile(f"{source} is about {string}, {told}; if you trust it, name it: {how.replace('{}', string, 1)}")
 
     string = string.strip()
-    if string.startswith(_OPENSPIEL):
-        named = [Path(name.strip()) for name in _FILE.findall(string)]
-        if ".py" in string or any(path.exists() and not path.is_file() for path in named):
-            raise BadFile(f"{source} is about {string[:SHOWN]}, which is not loaded because a file names it")
+    if string.startswith(_OPENSPIEL) and _OTHER_FILE.search(string):
+        named = how.replace("{}", string[:SHOWN], 1)
+        raise BadFile(f"{source} is about {string[:SHOWN]}, which reads another file; if you trust it, name it: {named}")
     return _load(string, require)
 
 
