@@ -291,7 +291,8 @@ class Net:
     def restore(self, arrays: Arrays, name: str = "") -> None:
         with torch.no_grad():
             for key, each in self.net.state_dict().items():
-                each.copy_(torch.from_numpy(arrays[f"{name}{key}"]))
+                saved = torch.from_numpy(arrays[f"{name}{key}"])
+                each.copy_(saved if each.ndim else saved.squeeze())  # single numbers, batches that were normalised, are saved as rows
         for i, parameter in enumerate(self.net.parameters()):
             if f"{name}step{i}" in arrays:
                 held = {kind: torch.from_numpy(arrays[f"{name}{kind}{i}"].copy()) for kind in MOMENTS}
