@@ -95,6 +95,23 @@ def test_weights_are_cut_off_and_count_by_the_iteration() -> None:
     assert held.min() == pytest.approx(1.0)  # nothing was sampled before: of the first iteration
 
 
+def test_the_second_player_meets_the_first_network_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the first iteration, too, where the second player itself still moves evenly."""
+    it = DeepCfr(rules_of("geister"), "six-channels", DeepCfrSettings(**PRESETS["deep-cfr"]["geister"].settings | FEW), 1, Alone())
+    faced, sample = [], it.sample
+
+    def watch(player: int, stream: int) -> Any:
+        rows, legal = np.random.default_rng(1).random((2, it.games.size), dtype=np.float32), np.ones((2, 144), np.bool_)
+        faced.append([it.mind()(p, rows, legal) for p in range(2)])
+        return sample(player, stream)
+
+    monkeypatch.setattr(it, "sample", watch)
+    it.iterate()
+    (first, second), (learned, untaught) = faced
+    assert np.stack([first, second, untaught]) == pytest.approx(np.full((3, 2, 144), 1 / 144))
+    assert learned != pytest.approx(first)
+
+
 def test_inputs_are_those_of_the_papers() -> None:
     game = rules_of("geister(limit=100)")
     state = game.start().play("ABCD ABCD")

@@ -115,6 +115,16 @@ class Samples(NamedTuple):
     strategy_weights: Reals
 
 
+class Even:
+    """Takes the place of a network that has learned nothing: all moves have the same gain."""
+
+    def __init__(self, actions: int) -> None:
+        self.actions = actions
+
+    def __call__(self, rows: Any) -> Any:
+        return np.ones((len(rows), self.actions), np.float32)
+
+
 MEMORIES = {"sums": Means, "samples": Weighted, "reservoir": LossWeighted}
 
 
@@ -142,7 +152,10 @@ class RegretLearner:
         return Values.of(self.game, self.recall, s.hidden, s.rate, self.seed + player + 10 * iteration)
 
     def mind(self) -> Regrets:
-        """How everybody moves now."""
+        """How both players move now. As papers with reservoirs have it, the second player's first samples are against the network that the
+        first has just learned; with other memories all moves of the first iteration are even."""
+        if not self.iterations and self.rounds == 2 and self.settings.memory == "reservoir":
+            return Regrets([self._gains[0], Even(self.game.actions)])
         return Regrets(self._gains if self.iterations else None)
 
     def sample(self, player: int, stream: int) -> Samples:
