@@ -34,13 +34,16 @@ SIDE_BY_SIDE: dict[str, Any] = {"boards": 128, "plies": 8, "hidden": "32-32", "r
 CALM: dict[str, Any] = {"magnet": 1.0, "mean": 0.98, "even": 0.1, "damp": 0.2, "settling": 20.0}
 CARDS: dict[str, Any] = {"even": 0.2, "settling": 5.0}
 AS_IN_PAPERS: dict[str, Any] = {"exploring": "along", "memory": "samples", "stray": 0.1, "settling": 100.0, "anticipate": 0.1}
+OWN_BASELINES: dict[str, Any] = {"baseline": "each", "baseline_room": 20_000}
 KINDS: dict[str, tuple[Any, Any, int, float]] = {  # learner, settings, iterations, exploitability of Kuhn that is reached
     "external": (DeepCfr, DeepCfrSettings(**SMALL), 12, 0.2),
     "external-nets": (DeepCfr, DeepCfrSettings(**SMALL, average="nets"), 12, 0.2),
     "once": (DeepCfr, DeepCfrSettings(**SMALL, sampling="outcome"), 15, 0.25),
     "always": (DeepCfr, DeepCfrSettings(**SMALL, sampling="outcome", estimate="always"), 15, 0.2),
     "paper": (DeepCfr, DeepCfrSettings(**SMALL, sampling="outcome", estimate="paper"), 15, 0.25),
+    "paper-reservoir": (DeepCfr, DeepCfrSettings(**SMALL, sampling="outcome", estimate="paper", memory="reservoir"), 15, 0.25),
     "dream": (Dream, DreamSettings(**SMALL, baseline_steps=60), 15, 0.2),
+    "dream-papers": (Dream, DreamSettings(**SMALL, **OWN_BASELINES, baseline_steps=60, memory="reservoir", average="nets"), 15, 0.25),
     "nfsp": (Nfsp, NfspSettings(**SIDE_BY_SIDE, replay=20_000, room=50_000), 200, 0.25),
     "nfsp-papers": (Nfsp, NfspSettings(**SIDE_BY_SIDE, **AS_IN_PAPERS, replay=20_000, room=50_000), 200, 0.25),
     "mmd-closed": (Mirror, MmdPpoSettings(step="closed", games=150, hidden="32-32", critic="32-32", **CARDS, room=50), 60, 0.12),
@@ -128,6 +131,8 @@ LONG = [
     ("always", {**FEW, "traversals": 6, "average_steps": 2, "room": 2000}),
     ("paper", {**FEW, "traversals": 6, "average_steps": 2, "room": 2000, "hidden": "geister-deep-cfr"}),
     ("dream", {**FEW, "traversals": 6, "average_steps": 2, "room": 2000, "baseline_steps": 2, "hidden": "geister-dream"}),
+    ("paper-reservoir", {**FEW, "traversals": 6, "average_steps": 2, "room": 2000, "hidden": "geister-deep-cfr"}),
+    ("dream-papers", {**FEW, "traversals": 6, "room": 2000, "baseline_steps": 2, "hidden": "geister-dream"}),
     ("nfsp", {**FEW, "boards": 8, "plies": 200, "replay": 2000, "room": 2000}),
     ("mmd-ppo", {"boards": 8, "plies": 200, "hidden": "conv:8-8/32"}),
     ("mmd-closed", {"games": 6, "steps": 2, "room": 2000}),

@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     from nebel.core.registry import load
     from nebel.core.state import resolve_recall
     from nebel.learn.drive import METHODS, learn, method_named
-    from nebel.learn.presets import preset_of, usual
+    from nebel.learn.presets import preset_named, usual
     from nebel.learn.scalars import scalars_in
     from nebel.policy.net import encoding_of
     from nebel.search.target import in_rules
@@ -53,8 +53,10 @@ def run(args: argparse.Namespace) -> int:
     folder, resume = places.folder, places.resume
     method = method_named(args.method or DEFAULT)
     settings, limits = given(args, METHODS[method]), given(args, Budget)
+    recall = args.recall
     if args.preset:
-        settings = {**preset_of(method, args.preset), **settings}
+        preset = preset_named(method, args.preset)
+        settings, recall = {**preset.settings, **settings}, recall or preset.recall
     METHODS[method](**usual(method, False, settings))
     budget = Budget(**limits) if limits else None
     if resume:
@@ -62,9 +64,9 @@ def run(args: argparse.Namespace) -> int:
     elif not args.game:
         raise BadSetting("which game? for example: nebel learn goofspiel:6 (nebel games lists them)")
     else:
-        if args.recall:  # what is not said may be anything that the game offers; what is said must hold
-            encoding_of(in_rules(game := load(args.game)), resolve_recall(game, args.recall))
-        choices = {name: value for name in ("seed", "recall") if (value := getattr(args, name)) is not None}
+        if recall:  # what is not said may be anything that the game offers; what is said must hold
+            encoding_of(in_rules(game := load(args.game)), resolve_recall(game, recall))
+        choices = {name: value for name, value in {"seed": args.seed, "recall": recall}.items() if value is not None}
         job = Job(args.game, method, settings=settings, **choices)
     scalars = scalars_in(args.tensorboard) if args.tensorboard else None
     known: dict[str, float] = {}  # the latest figure of each metric

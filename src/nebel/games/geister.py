@@ -49,6 +49,7 @@ def geister(
     if limit is not None and not 1 <= limit <= 10_000:
         raise UnknownGame(f"geister: limit={limit} is not possible; plies before a draw are 1 to 10,000")
     cells, red_count, blue_count = field.cells, field.reds, field.ghosts - field.reds
+    most_blue, most_red = max(blue_count - 1, 1), max(red_count - 1, 1)  # that are taken while the game goes on; of one, 0
     most_plies = short_limit(cells) if limit is None else limit
     chosen = setup == "chosen"
     colourings = np.array(field.colourings, int64)
@@ -260,6 +261,31 @@ def geister(
         board_planes(s.were[player], s.were_red[player], s.were[1 - player], out, 3 * cells)
 
     @rule
+    def encode_six(s: Record, player: int, out: Any) -> None:
+        """Planes of the paper on Deep CFR: those of the board; taken blue and red ghosts over all but one; the share of the limit over."""
+        encode_board(s, player, out)
+        level(out, 3 * cells, s.taken[player, 1] / most_blue)
+        level(out, 4 * cells, s.taken[player, 0] / most_red)
+        level(out, 5 * cells, s.ply / most_plies)
+
+    @rule
+    def encode_eleven(s: Record, player: int, out: Any) -> None:
+        """These planes, and those of the board and of what is captured of one ply before."""
+        encode_six(s, player, out)
+        board_planes(s.were[player], s.were_red[player], s.were[1 - player], out, 6 * cells)
+        level(out, 9 * cells, s.taken_before[player, 1] / most_blue)
+        level(out, 10 * cells, s.taken_before[player, 0] / most_red)
+
+    @rule
+    def encode_numbers(s: Record, player: int, out: Any) -> None:
+        """Planes: those of the board. Then, as in the paper on DREAM: shares of taken blue and red ghosts, of the limit; whether I move."""
+        encode_board(s, player, out)
+        out[3 * cells] = s.taken[player, 1] / blue_count
+        out[3 * cells + 1] = s.taken[player, 0] / red_count
+        out[3 * cells + 2] = s.ply / most_plies
+        out[3 * cells + 3] = s.turn == player
+
+    @rule
     def encode_clock_and_previous(s: Record, player: int, out: Any) -> None:
         """Planes: those of the board and of what is captured, now and one ply before; how much of the limit is over. Then whether it is my
         turn."""
@@ -349,6 +375,9 @@ def geister(
             "captured": Glance(see_captured, captured_text if spare else key_text, "the board, and what was captured of which colour"),
             "previous": Glance(see_previous, note="the board, and that of one ply before"),
             "clock": Glance(see_clock, note="captured, and how many plies were played"),
+            "six-channels": Glance(see_clock, note="clock, as the paper on Deep CFR puts it into numbers"),
+            "eleven-channels": Glance(see_clock_and_previous, note="clock-and-previous, as the same paper puts it into numbers"),
+            "board-and-numbers": Glance(see_clock, note="clock, as the paper on DREAM puts it into numbers"),
             "clock-and-previous": Glance(see_clock_and_previous, note="captured and the board, now and one ply before; the plies"),
         },
         encodings={
@@ -356,6 +385,9 @@ def geister(
             "captured": Encoding(5 * cells, encode_captured, planes),
             "previous": Encoding(6 * cells, encode_previous, planes),
             "clock": Encoding(6 * cells + 1, encode_clock, planes),
+            "six-channels": Encoding(6 * cells, encode_six, planes),
+            "eleven-channels": Encoding(11 * cells, encode_eleven, planes),
+            "board-and-numbers": Encoding(3 * cells + 4, encode_numbers, planes),
             "clock-and-previous": Encoding(11 * cells + 1, encode_clock_and_previous, planes),
         },
         hints=Hints(way_out, always=True),

@@ -9,7 +9,7 @@ Where it departs, with outcome sampling: chances of chance and of the other canc
 is a weight (its earlier moves), kept as a logarithm, and the value's factor (its later moves), which is 1 where it explores but once.
 `--estimate paper` is the second paper's own: values over the chance of the whole game, weights of what came before and after, both cut off.
 Samples are summed up by information state (`learn/tallies.py`), or held and drawn by their weights (`learn/memory.py`), instead of weighing
-the loss.
+the loss; `--memory reservoir` weighs the loss.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 from nebel.core.game import Game
 from nebel.core.rule import kernel
 from nebel.core.settings import Settings, setting
-from nebel.learn.memory import Arrays, Experience, Lessons, Weighted
+from nebel.learn.memory import Arrays, Experience, Lessons, LossWeighted, Weighted
 from nebel.learn.nets import Settled, Values
 from nebel.learn.spread import Regrets, Spread, follow_all, play_games
 from nebel.learn.tallies import Means
@@ -35,7 +35,7 @@ from nebel.policy.net import Layer, NetPolicy
 from nebel.policy.nets import NetsPolicy
 
 LOW, HIGH = -6 * math.log(10), 6 * math.log(10)
-"""Where the paper on Geister cuts values and weights off, as logarithms."""
+"""Where the paper on Geister cuts values and weights off, as logarithms; and where weights that multiply the loss are, in all methods."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,9 @@ class RegretSettings(Settings):
     batch: int = setting(512, "samples in a step", low=1)
     rate: float = setting(1e-3, "of Adam", low=1e-8, high=1.0)
     fresh: bool = setting(False, "networks for gains begin anew in every iteration")
-    memory: str = setting("sums", "remember sums by information state (sums), or samples (samples)", choices=("sums", "samples"))
+    memory: str = setting("sums", "remember sums by information state (sums), samples that are held and drawn by their weights (samples),"
+                          " or samples that are held and drawn alike, whose weights multiply the loss (reservoir)",
+                          choices=("sums", "samples", "reservoir"))  # fmt: skip
     room: int = setting(200_000, "samples, or information states, that each memory holds", low=1)
     average: str = setting("net", "the average strategy: learned by a network (net), or the network of an iteration drawn for a whole game"
                            " (nets)", choices=("net", "nets"))  # fmt: skip
@@ -95,6 +97,15 @@ def gains_of_paper(d: Decisions, traverser: int, before: Any, whole: Any, tail: 
         before[r] = min(max(before[r] + tail[r], low), high)
 
 
+@kernel
+def weights_of_paper(d: Decisions, traverser: int, before: Any) -> None:
+    """Algorithm 2 of the paper on Geister, for strategies: `before` becomes logarithms of pi_-i / pi_sample. The opponent does not explore,
+    so that is one over the odds of the traverser's earlier moves."""
+    for r in range(d.move.size):
+        if d.then[r] >= 0:
+            before[d.then[r]] = before[r] - (np.log(d.odds[r]) if d.player[r] == traverser else 0.0)
+
+
 class Samples(NamedTuple):
     """What a player's traversals gave: its own gains, and the opponent's strategies, each with the logarithms of their weights."""
 
@@ -102,6 +113,19 @@ class Samples(NamedTuple):
     gain_weights: Reals
     strategies: Experience
     strategy_weights: Reals
+
+
+class Even:
+    """Takes the place of a network that has learned nothing: all moves have the same gain."""
+
+    def __init__(self, actions: int) -> None:
+        self.actions = actions
+
+    def __call__(self, rows: Any) -> Any:
+        return np.ones((len(rows), self.actions), np.float32)
+
+
+MEMORIES = {"sums": Means, "samples": Weighted, "reservoir": LossWeighted}
 
 
 class RegretLearner:
@@ -112,12 +136,15 @@ class RegretLearner:
         s, self.games = settings, Spread(game, recall, seed, workers)
         size = self.games.size
         self._gains = [self._net(p) for p in range(2)]
-        kind: Any = Means if s.memory == "sums" else Weighted
+        kind: Any = MEMORIES[s.memory]
         self._memory = [kind(Lessons.blank(s.room, size, game.actions)) for _ in range(2)]
-        self._strategies = kind(Experience.blank(s.room, size, game.actions))
+        # with --average nets no strategies are needed; other memories are filled all the same, for they take luck from the same generator
+        self._averages = s.average == "net" or s.memory != "reservoir"
+        self._strategies = kind(Experience.blank(s.room if self._averages else 1, size, game.actions))
         self._average = Settled.of(game, recall, s.hidden, s.rate, seed + 3)
         self._past: tuple[list[tuple[Layer, ...]], list[tuple[Layer, ...]]] = ([], [])
         self.iterations, self.metrics, self.nodes = 0, dict[str, float](), 0
+        self.rounds = 0  # of traversals of one player or the other, this one included: what papers call an iteration
         self._unit = Unit(game)
 
     def _net(self, player: int, iteration: int = 0) -> Values:
@@ -125,7 +152,10 @@ class RegretLearner:
         return Values.of(self.game, self.recall, s.hidden, s.rate, self.seed + player + 10 * iteration)
 
     def mind(self) -> Regrets:
-        """How everybody moves now."""
+        """How both players move now. As papers with reservoirs have it, the second player's first samples are against the network that the
+        first has just learned; with other memories all moves of the first iteration are even."""
+        if not self.iterations and self.rounds == 2 and self.settings.memory == "reservoir":
+            return Regrets([self._gains[0], Even(self.game.actions)])
         return Regrets(self._gains if self.iterations else None)
 
     def sample(self, player: int, stream: int) -> Samples:
@@ -133,11 +163,30 @@ class RegretLearner:
         raise NotImplementedError
 
     def gather(self, player: int, stream: int, rng: np.random.Generator) -> None:
-        """Sample, and remember; what is later counts more."""
-        late = math.log(self.iterations + 1)
-        found, temper = self.sample(player, stream), self.settings.temper
-        self._memory[player].add(found.gains, temper * found.gain_weights + late, rng)
-        self._strategies.add(found.strategies, temper * found.strategy_weights + late, rng)
+        """Sample, and remember."""
+        found = self.sample(player, stream)
+        self._remember(self._memory[player], found.gains, found.gain_weights, rng)
+        if self._averages:
+            self._remember(self._strategies, found.strategies, found.strategy_weights, rng)
+
+    def _remember(self, memory: Any, new: Lessons | Experience, weights: Reals, rng: np.random.Generator) -> None:
+        """Add samples with logarithms of their weights; what is later counts more."""
+        weights = self.settings.temper * weights
+        if isinstance(memory, LossWeighted):
+            weights = np.clip(weights, LOW, HIGH)
+        memory.add(new, weights + math.log(self.iterations + 1), rng)
+
+    def fit(self, net: Values | Settled, memory: Any, steps: int, clip: float, rng: np.random.Generator) -> float:
+        """Return the mean loss of so many steps, with gradients no longer than `clip`, or than the setting where weights multiply the loss:
+        those are divided by the number of rounds."""
+        s, losses = self.settings, []
+        for _ in range(steps):
+            if isinstance(memory, LossWeighted):
+                rows, weights = memory.draw_weighted(s.batch, rng, 1.0 / self.rounds)
+                losses.append(net.step(rows, s.clip, weights))
+            else:
+                losses.append(net.step(memory.draw(s.batch, rng), clip))
+        return float(np.mean(losses))
 
     def extra(self, player: int, rng: np.random.Generator) -> dict[str, float]:
         """What else a method learns from the player's samples; its losses."""
@@ -149,15 +198,15 @@ class RegretLearner:
         self.nodes = 0
         for player in (0, 1):
             start = time.perf_counter()
+            self.rounds = 2 * self.iterations + player + 1
             self.gather(player, 2 * self.iterations + player, rng)
             sampling += time.perf_counter() - start
             losses |= self.extra(player, rng)
             net = self._net(player, self.iterations) if s.fresh else self._gains[player]
-            losses[f"loss_{player}"] = float(np.mean([net.step(self._memory[player].draw(s.batch, rng), s.clip) for _ in range(s.steps)]))
+            losses[f"loss_{player}"] = self.fit(net, self._memory[player], s.steps, s.clip, rng)
             self._gains[player] = net  # the next player samples against it: players alternate
         if s.average == "net":
-            average = [self._average.step(self._strategies.draw(s.batch, rng)) for _ in range(s.average_steps)]
-            losses["average_loss"] = float(np.mean(average))
+            losses["average_loss"] = self.fit(self._average, self._strategies, s.average_steps, 0.0, rng)
         else:
             for player in (0, 1):
                 self._past[player].append(self._gains[player].layers())
@@ -247,7 +296,12 @@ class DeepCfr(RegretLearner):
             self._length = max(self._length, most_decisions(d, player, np.zeros(len(d.move), np.int64)))
             own = own[d.probe[own]]
         lessons = Lessons(d.rows(own), gains[own].astype(np.float32), d.legal[own])
-        return Samples(lessons, weights[own], *d.strategies_of(1 - player))
+        strategies, strategy_weights = d.strategies_of(1 - player)
+        if s.estimate == "paper" and s.memory == "reservoir":
+            before = np.zeros(len(d.move))
+            weights_of_paper(d, player, before)
+            strategy_weights = before[d.player != player]
+        return Samples(lessons, weights[own], strategies, strategy_weights)
 
     def save(self) -> Arrays:
         return {**super().save(), "length": np.array([self._length])}

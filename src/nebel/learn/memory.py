@@ -1,7 +1,7 @@
 """What learners remember: arrays of one length, laid out beforehand, in which new rows take the place of old ones.
 
-`Reservoir`: every row that ever came is equally likely to be held, or, with a decay, the newer the rather. `Weighted`: the heavier the
-rather. `Ring`: the newest.
+`Reservoir`: every row that ever came is equally likely to be held, or, with a decay, the newer the rather. `LossWeighted`: the same, with
+weights for losses. `Weighted`: the heavier the rather. `Ring`: the newest.
 """
 
 from __future__ import annotations
@@ -95,15 +95,55 @@ class Reservoir(Memory[Rows]):
         self.decay = decay
 
     def add(self, new: Rows, rng: np.random.Generator) -> None:
-        count = len(new[0])
-        free = min(count, self.room - self.held)
-        places = np.arange(self.held, self.held + free)
-        rank = self.seen + 1 + np.arange(free, count)
-        kept = rng.random(count - free) < np.maximum(self.room / rank, 1.0 / self.decay)
-        source = np.concatenate([np.arange(free), np.arange(free, count)[kept]])
-        self.put(new, source, np.concatenate([places, rng.integers(0, self.room, int(kept.sum()))]))
-        self.held += free
-        self.seen += count
+        self.put(new, *_admit(self, len(new[0]), rng, self.decay))
+
+
+def _admit(memory: Memory[Any], count: int, rng: np.random.Generator, decay: float = np.inf) -> tuple[Any, Any]:
+    """Return which of `count` new rows a reservoir keeps, and their places; they are counted as held and seen."""
+    free = min(count, memory.room - memory.held)
+    places = np.arange(memory.held, memory.held + free)
+    rank = memory.seen + 1 + np.arange(free, count)
+    kept = rng.random(count - free) < np.maximum(memory.room / rank, 1.0 / decay)
+    source = np.concatenate([np.arange(free), np.arange(free, count)[kept]])
+    memory.held += free
+    memory.seen += count
+    return source, np.concatenate([places, rng.integers(0, memory.room, int(kept.sum()))])
+
+
+class LossWeighted(Memory[Rows]):
+    """A reservoir without decay, of rows with weights, given as logarithms. Weights take no part in what is held or drawn: the loss of a
+    row is multiplied by its weight, as in the papers on Deep CFR."""
+
+    def __init__(self, blank: Rows) -> None:
+        super().__init__(blank)
+        self._weights = np.zeros(self.room)
+
+    def add(self, new: Rows, weights: Reals, rng: np.random.Generator) -> None:
+        source, places = _admit(self, len(weights), rng)
+        self.put(new, source, places)
+        self._weights[places] = weights[source]
+
+    def draw_weighted(self, count: int, rng: np.random.Generator, scale: float) -> tuple[Rows, Floats]:
+        """Return so many rows, all equally likely, with repetition, and their weights times `scale`."""
+        at = rng.integers(0, self.held, count) if self.held else np.zeros(0, np.int64)
+        kind: Any = type(self._kept)
+        found: Rows = kind(*(array[at] for array in self._kept))
+        return found, (scale * np.exp(self._weights[at])).astype(np.float32)
+
+    def effective(self) -> float:
+        """Rows of equal weight that would be worth as much as those that are held."""
+        if not self.held:
+            return 0.0
+        logs = self._weights[: self.held]
+        weights = np.exp(logs - logs.max())
+        return float(weights.sum() ** 2 / np.sum(weights**2))
+
+    def save(self, name: str = "") -> Arrays:
+        return super().save(name) | {f"{name}weights": self._weights[: self.held]}
+
+    def restore(self, arrays: Arrays, name: str = "") -> None:
+        super().restore(arrays, name)
+        self._weights[: self.held] = arrays[f"{name}weights"]
 
 
 class Weighted(Memory[Rows]):

@@ -20,7 +20,7 @@ from nebel.policy.net import Floats, Layer, NetPolicy, encoding_of
 
 try:
     import torch as torch  # for modules beside this one, so that all say alike what is missing
-    from torch import nn
+    from torch import nn as nn
 except ImportError:  # the rest of the library does without, and so do the settings of learners
 
     class _Missing:
@@ -130,40 +130,52 @@ class Stage(nn.Module):
         return torch.cat([squares.flatten(1), same.flatten(1)], 1), squares.amax(4)
 
 
+def board_stages(inputs: int, board: tuple[int, int] | None, shape: Shape) -> tuple[list[nn.Module], int]:
+    """Return the stages over planes, none if the shape has none, and how many numbers they make once all is flattened."""
+    stages: list[nn.Module] = []
+    if not shape.planes:
+        return stages, inputs
+    if not board or inputs < board[0] * board[1]:
+        raise BadSetting("convolutions take planes of a board, and the encoding of this game has none; write layers such as 128-64")
+    height, width = board
+    channels, rest = divmod(inputs, height * width)
+    for i, ((made, kernel, padding), size) in enumerate(zip(shape.planes, shape.rest, strict=True)):
+        others = nn.Linear(rest, size) if rest and size else nn.Identity()
+        pool = shape.pool if i == len(shape.planes) - 1 else 1
+        stages.append(Stage(nn.Conv2d(channels, made, kernel, padding=padding), others, shape.bend, pool=pool))
+        height, width = (height + 2 * padding - kernel + 1) // pool, (width + 2 * padding - kernel + 1) // pool
+        channels, rest = made, (size or rest) if rest else 0
+        if not height * width:
+            raise BadSetting("the board is too small for this network; write layers such as 128-64")
+    return stages, channels * height * width + rest
+
+
+def begin_weights(net: nn.Module, last: Any, luck: Any) -> None:
+    """Draw the weights that a network begins with; those of its last layer are 0."""
+    with torch.no_grad():
+        for part in net.modules():
+            if isinstance(part, (nn.Linear, nn.Conv2d)):
+                assert part.bias is not None
+                nn.init.kaiming_uniform_(part.weight, nonlinearity="relu", generator=luck)
+                part.bias.zero_()
+        last.weight.zero_()
+
+
 class Tower(nn.Module):
     """Stages one after another over rows that begin with the planes of a board, if there is one."""
 
     def __init__(self, inputs: int, board: tuple[int, int] | None, shape: Shape, outputs: int, luck: Any) -> None:
         super().__init__()
         self.board, self.inputs, self.norm = board if shape.planes else None, inputs, shape.norm
-        cells = board[0] * board[1] if board and shape.planes else 1
-        if shape.planes and (not board or inputs < cells):
-            raise BadSetting("convolutions take planes of a board, and the encoding of this game has none; write layers such as 128-64")
-        self.channels = inputs // cells if self.board else 0
-        height, width, channels, rest = *(self.board or (1, 1)), self.channels, inputs - self.channels * cells
-        stages: list[nn.Module] = []
-        for i, ((made, kernel, padding), size) in enumerate(zip(shape.planes, shape.rest, strict=True)):
-            others = nn.Linear(rest, size) if rest and size else nn.Identity()
-            pool = shape.pool if i == len(shape.planes) - 1 else 1
-            stages.append(Stage(nn.Conv2d(channels, made, kernel, padding=padding), others, shape.bend, pool=pool))
-            height, width = (height + 2 * padding - kernel + 1) // pool, (width + 2 * padding - kernel + 1) // pool
-            channels, rest = made, (size or rest) if rest else 0
-            if not height * width:
-                raise BadSetting("the board is too small for this network; write layers such as 128-64")
-        size = channels * height * width + rest if self.board else inputs
+        stages, size = board_stages(inputs, board, shape)
+        self.channels = inputs // (self.board[0] * self.board[1]) if self.board else 0
         for i, made in enumerate(shape.dense):
             stages.append(Stage(None, nn.Linear(size, made), "relu", shape.skip and i > 0 and made == size))
             size = made
         last = nn.Linear(size, outputs)
         stages.append(Stage(None, nn.Sequential(nn.BatchNorm1d(size), last) if shape.norm else last, ""))
         self.stages = nn.ModuleList(stages)
-        with torch.no_grad():
-            for part in self.modules():
-                if isinstance(part, (nn.Linear, nn.Conv2d)):
-                    assert part.bias is not None
-                    nn.init.kaiming_uniform_(part.weight, nonlinearity="relu", generator=luck)
-                    part.bias.zero_()
-            last.weight.zero_()
+        begin_weights(self, last, luck)
 
     def split(self, rows: Any) -> tuple[Any, Any]:
         if not self.board:
@@ -216,9 +228,11 @@ class Tower(nn.Module):
 class Net:
     """A network with its optimiser. The last layer begins with zeros: nothing is preferred."""
 
+    form: Any = Tower
+
     def __init__(self, inputs: int, shape: Shape, outputs: int, rate: float, seed: int, board: tuple[int, int] | None = None) -> None:
         torch.set_num_threads(1)
-        self.net = Tower(inputs, board, shape, outputs, torch.Generator().manual_seed(seed))
+        self.net = self.form(inputs, board, shape, outputs, torch.Generator().manual_seed(seed))
         self._adam = torch.optim.Adam(self.net.parameters(), lr=rate, fused=True)
 
     @classmethod
@@ -277,7 +291,8 @@ class Net:
     def restore(self, arrays: Arrays, name: str = "") -> None:
         with torch.no_grad():
             for key, each in self.net.state_dict().items():
-                each.copy_(torch.from_numpy(arrays[f"{name}{key}"]))
+                saved = torch.from_numpy(arrays[f"{name}{key}"])
+                each.copy_(saved if each.ndim else saved.squeeze())  # single numbers, batches that were normalised, are saved as rows
         for i, parameter in enumerate(self.net.parameters()):
             if f"{name}step{i}" in arrays:
                 held = {kind: torch.from_numpy(arrays[f"{name}{kind}{i}"].copy()) for kind in MOMENTS}
@@ -290,11 +305,15 @@ class Net:
 class Dense(Net):
     """A network for policies: at first all moves are equally likely."""
 
-    def step(self, batch: Experience) -> float:
-        """One step towards the experts' shares; returns the mean Kullback-Leibler divergence of the network's from theirs."""
+    def step(self, batch: Experience, clip: float = 0.0, weights: Floats | None = None) -> float:
+        """One step towards the experts' shares; returns the mean Kullback-Leibler divergence of the network's from theirs. With `weights`
+        the loss is the weighted mean square error of shares of all moves, those that are not legal too, as in the paper on Geister."""
         if not len(batch.rows):
             return 0.0
         rows, shares, legal = (torch.from_numpy(array) for array in batch)
+        if weights is not None:
+            errors = torch.sum((torch.softmax(self.net(rows), 1) - shares) ** 2, 1)
+            return self.descend(torch.mean(torch.from_numpy(weights) * errors), clip)
         logs = log_shares(self.net(rows), legal)
         return self.descend(torch.sum(torch.xlogy(shares, shares) - shares * logs) / len(rows))
 
@@ -309,8 +328,8 @@ class Settled(Dense):
         super().__init__(*args)
         self._mean, self._steps = Dense(*args), 0
 
-    def step(self, batch: Experience) -> float:
-        loss = super().step(batch)
+    def step(self, batch: Experience, clip: float = 0.0, weights: Floats | None = None) -> float:
+        loss = super().step(batch, clip, weights)
         self._steps += 1
         self._mean.follow(self, min(KEPT, self._steps / (self._steps + 10)))
         return loss
@@ -330,12 +349,13 @@ class Settled(Dense):
 class Values(Net):
     """A network that gives a number for each move, regrets or what moves are worth, fitted by weighted least squares."""
 
-    def step(self, lessons: Lessons, clip: float = 0.0) -> float:
-        """One step towards figures of legal moves; returns the mean square of what it was off."""
+    def step(self, lessons: Lessons, clip: float = 0.0, weights: Floats | None = None) -> float:
+        """One step towards figures of legal moves; returns the mean square of what it was off, by row times `weights`."""
         if not len(lessons.rows):
             return 0.0
         rows, figures, legal = (torch.from_numpy(array) for array in lessons)
-        return self.descend(torch.mean(torch.sum(legal * (self.net(rows) - figures) ** 2, 1)), clip)
+        errors = torch.sum(legal * (self.net(rows) - figures) ** 2, 1)
+        return self.descend(torch.mean(errors if weights is None else torch.from_numpy(weights) * errors), clip)
 
     def fit(self, rows: Floats, wanted: Floats, weight: Floats, steps: int, rng: np.random.Generator) -> float:
         """`weight` is by row and move: 0 where nothing is wanted. Returns the last loss."""

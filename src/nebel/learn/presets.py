@@ -13,10 +13,15 @@ from nebel.learn.mmd_ppo import MmdPpoSettings
 class Preset(NamedTuple):
     settings: dict[str, Any]
     note: str
+    recall: str | None = None
+    """What players remember, unless it is given besides."""
 
 
-PAPER_ON_GEISTER = "Chen, Kaneko. Utilizing History Information in Acquiring Strategies for Board Game Geister by Deep CFR"
-SMALL_GEISTER = "Troillet, Matsuzaki. Analyzing simplified Geister using DREAM"
+PAPER_ON_GEISTER = (
+    "Chen, Kaneko. Utilizing History Information in Acquiring Strategies for Board Game Geister by Deep CFR; the steps (N_train) are ours,"
+    " for the paper does not state their number"
+)
+SMALL_GEISTER = "Troillet, Matsuzaki. Analyzing simplified Geister using DREAM; steps are ours, for the paper does not state their numbers"
 THESIS = "Tapkan. Dark Hex: A Large Scale Imperfect Information Game. 2022; its steps are Adam's here, not those of plain gradient descent"
 ITS_AUTHORS = "Steinberger, Lerer, Brown. DREAM. 2020, for Leduc poker"
 SINGLE = "Steinberger. Single Deep Counterfactual Regret Minimization. 2019, for Leduc poker"
@@ -27,8 +32,9 @@ OUR_OWN = "our own, found on Leduc poker and on Geister"
 PRESETS: dict[str, dict[str, Preset]] = {
     "deep-cfr": {
         "geister": Preset(
-            {"sampling": "outcome", "estimate": "paper", "memory": "samples", "fresh": True, "hidden": "geister-deep-cfr",
-             "traversals": 384, "batch": 3584, "room": 1_075_200, "rate": 0.01, "explore": 0.6}, PAPER_ON_GEISTER,
+            {"sampling": "outcome", "estimate": "paper", "memory": "reservoir", "fresh": True, "hidden": "geister-deep-cfr",
+             "traversals": 384, "batch": 3584, "room": 1_075_200, "rate": 0.01, "clip": 1.0, "explore": 0.6, "steps": 100,
+             "average_steps": 100}, PAPER_ON_GEISTER, "six-channels",
         ),
         "leduc": Preset(
             {"memory": "samples", "fresh": True, "traversals": 1500, "steps": 750, "batch": 2048, "room": 1_000_000, "average": "nets"},
@@ -43,8 +49,9 @@ PRESETS: dict[str, dict[str, Preset]] = {
     },
     "dream": {
         "geister": Preset(
-            {"memory": "samples", "fresh": True, "hidden": "geister-dream", "traversals": 4096, "batch": 2176, "room": 1_280_000},
-            SMALL_GEISTER,
+            {"memory": "reservoir", "fresh": True, "hidden": "geister-dream", "traversals": 4096, "batch": 2176, "room": 1_280_000,
+             "rate": 1e-3, "explore": 0.5, "steps": 100, "average": "nets", "baseline": "each", "baseline_room": 1_280_000,
+             "baseline_steps": 50}, SMALL_GEISTER, "board-and-numbers",
         ),
         "leduc": Preset(
             {"memory": "samples", "fresh": True, "traversals": 900, "steps": 3000, "batch": 2048, "baseline_steps": 1000, "room": 2_000_000,
@@ -76,12 +83,18 @@ PRESETS: dict[str, dict[str, Preset]] = {
 }  # fmt: skip
 
 
-def preset_of(method: str, name: str) -> dict[str, Any]:
+def preset_named(method: str, name: str) -> Preset:
+    """Return what a method's preset holds; raises `BadSetting` if there is none of this name."""
     offered = PRESETS.get(method, {})
     if name not in offered:
         there = "; ".join(f"--with {other}: {', '.join(some)}" for other, some in PRESETS.items())
         raise BadSetting(f"{method} has no preset {name!r}{did_you_mean(name, offered)}; there are: {there}")
-    return dict(offered[name].settings)
+    return offered[name]
+
+
+def preset_of(method: str, name: str) -> dict[str, Any]:
+    """Return a preset's settings."""
+    return dict(preset_named(method, name).settings)
 
 
 def usual(method: str, board: bool, given: dict[str, Any]) -> dict[str, Any]:
