@@ -1,7 +1,7 @@
 """The thesis's own program for judging Dark Hex strategies: neither a best response nor a bound.
 
-Tapkan. Dark Hex: A Large Scale Imperfect Information Game. 2022. Its figures "against the abstract best response" are those of this program,
-best_response.py of github.com/BedirT/darkhex (27 May 2022), and not of the formula for Ab-BR that the thesis prints (`abstract.py`).
+Tapkan. Dark Hex: A Large Scale Imperfect Information Game. 2022. Its figures "against the abstract best response" come from this
+program, best_response.py of github.com/BedirT/darkhex (27 May 2022), not from the formula for Ab-BR that it prints (`abstract.py`).
 
 The program makes a graph of the responder's boards by walking the game against the strategy. It goes wrong in two places:
 
@@ -9,9 +9,9 @@ The program makes a graph of the responder's boards by walking the game against 
   to it are left out of the probabilities of the ends below it.
 - The value of an end is multiplied by its probability each time the end is visited, and it is visited once for each way through the graph.
 
-The responder then plays, on each of its boards, the move of the largest sum of values as they stand at the end, and the figure is what
-the strategy wins against this responder, computed exactly. So the figure is above what the strategy guarantees, by an amount that the order of
-the moves decides. Values that no visit changes any more (0, or of probability 1) are not visited again: the same figures, in seconds.
+The responder then plays, on each of its boards, the move of the largest sum of values as they stand at the end. The figure is what the
+strategy wins against this responder, computed exactly: more than it guarantees, by an amount that the order of the moves decides. Values
+that no visit changes any more (0, or of probability 1) are not visited again here, which gives the same figures in seconds.
 """
 
 from __future__ import annotations
@@ -122,7 +122,8 @@ class _Program:
             free = [cell for cell in range(self.cells) if not (own | met) >> cell & 1]
             if shares is None:
                 if self.table.missing == "error":
-                    raise UnknownInformationState(f"the policy lacks information states that it comes to, the first after {len(self.answers):,}")
+                    board = self.game.glance_text(BOARD, board_key(self.game, self.player, own, met))
+                    raise UnknownInformationState(f"the policy lacks information states that it comes to, such as one at '{board}'")
                 shares = dict.fromkeys(free, 1 / len(free))
             found = self.answers[stage] = []
             for cell, share in shares.items():

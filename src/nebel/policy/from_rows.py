@@ -15,13 +15,13 @@ from nebel.core.recall import PERFECT
 from nebel.core.suggest import did_you_mean
 from nebel.policy.checked import TOLERANCE
 from nebel.policy.known_states import Known, Spelling, known_states
-from nebel.policy.row_files import Given
+from nebel.policy.row_files import Given, short
 from nebel.policy.table import MISSING, Shares, TablePolicy, sorted_shares
 
 COMPARED = 20_000
 """Names that an unknown one is compared with, at most."""
-SHOWN = 3
-
+SHOWN, LEGAL = 3, 60
+"""Information states and legal moves that an error names."""
 
 
 def policy_from_rows(
@@ -53,16 +53,18 @@ def policy_from_rows(
         for p in players:
             state = by_name[p][row.state]
             if state is None:
-                raise BadFile(f"several information states of player {p} are called '{row.state}'; use the names that nebel show prints")
+                raise BadFile(
+                    f"several information states of player {p} are called '{short(row.state)}'; use the names that `nebel show` prints"
+                )
             if state.key in found[p]:
-                raise BadFile(f"player {p}'s information state '{state.names[0]}' has two rows")
-            found[p][state.key] = _shares(p, row, state, game, numbered=row.player is None)
+                raise BadFile(f"player {p}'s information state '{short(state.names[0])}' has two rows")
+            found[p][state.key] = _shares(p, row, state, numbered=row.player is None)
     gaps = [(p, state) for p in range(2) for state in known[p] if state.key not in found[p]]
     if gaps and missing == "error":
         p, state = gaps[0]
         raise UnknownInformationState(
             f"{len(gaps):,} of {sum(map(len, known)):,} information states of {game.string} have no row, the first is player {p}'s "
-            f"'{state.names[0]}'; add them, or say how to fill them (--missing uniform)"
+            f"'{short(state.names[0])}'; add them, or say how to fill them (--missing uniform)"
         )
     tables = (_table(known[0], found[0]), _table(known[1], found[1]))
     return TablePolicy(game.string, game.fingerprint, recall, tables, "uniform" if gaps else "error", facts or {})
@@ -81,26 +83,27 @@ def _unknown(game: BaseGame, row: Given, by_name: list[dict[str, Known | None]])
     players = (0, 1) if row.player is None else (row.player,)
     for p in {0, 1} - set(players):
         if row.state in by_name[p]:
-            return UnknownInformationState(f"in the state '{row.state}' it is player {p} who is to move, not player {row.player}")
-    names = list(itertools.islice(itertools.chain.from_iterable(by_name[p] for p in players), COMPARED))
-    hint = did_you_mean(row.state, names)
+            return UnknownInformationState(f"in the state '{short(row.state)}' it is player {p} who is to move, not player {row.player}")
+    names = [short(name) for name in itertools.islice(itertools.chain.from_iterable(by_name[p] for p in players), COMPARED)]
+    hint = did_you_mean(short(row.state), names)
     like = "" if hint else "; states look like " + ", ".join(f"'{name}'" for name in names[:SHOWN])
-    who = "no player" if row.player is None else f"player {row.player} never"
-    return UnknownInformationState(f"{who} is to move in the state '{row.state}' of {game.string}{hint}{like}")
+    who = "no player" if row.player is None else f"player {row.player}"
+    return UnknownInformationState(f"{game.string} has no state '{short(row.state)}' in which {who} is to move{hint}{like}")
 
 
-def _shares(player: int, row: Given, state: Known, game: BaseGame, numbered: bool) -> list[float]:
+def _shares(player: int, row: Given, state: Known, numbered: bool) -> list[float]:
     """The shares of a row in the order of the legal moves."""
     for move, share in row.moves.items():
         if move not in state.move_names and (share or not numbered):
             hint = did_you_mean(move, state.move_names)
-            legal = " ".join(state.move_names)
-            raise UnknownInformationState(f"'{move}' is not a legal move of player {player} in the state '{row.state}'{hint}; legal: {legal}")
+            where = f"player {player} in the state '{short(row.state)}'"
+            legal = " ".join(state.move_names[:LEGAL]) + (" ..." if len(state.move_names) > LEGAL else "")
+            raise UnknownInformationState(f"'{short(move)}' is not a legal move of {where}{hint}; legal: {legal}")
     total, least = sum(row.moves.values(), Fraction(0)), min(row.moves.values(), default=Fraction(0))
     if least < 0 or abs(total - 1) > TOLERANCE:
         what = f"hold {float(least):.6g} and sum" if least < 0 else "sum"
         raise BadPolicy(
-            f"player {player}'s shares in the information state '{row.state}' {what} to {float(total):.12g}: they have to be 0 or more and "
+            f"player {player}'s shares in the information state '{short(row.state)}' {what} to {float(total):.12g}: they have to be 0 or more and "
             "sum to 1 (within 1e-9; fractions such as 1/3 are exact)"
         )
     return [float(row.moves.get(name, 0)) for name in state.move_names]

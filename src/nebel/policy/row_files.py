@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from nebel.core.errors import BadFile
 from nebel.core.input import MEGABYTE, parse_json, read_text
@@ -100,7 +100,7 @@ def _nested(found: dict[str, Any]) -> Iterator[tuple[str, Any, Any, Any, Any]]:
             raise BadFile(f"player {player} has to be an object of information states")
         for state, moves in states.items():
             if not isinstance(moves, dict):
-                raise BadFile(f"player {player}, state '{_short(state)}' has to be an object of moves and shares")
+                raise BadFile(f"player {player}, state '{short(state)}' has to be an object of moves and shares")
             for move, share in moves.items():
                 yield "", player, state, move, share
 
@@ -110,13 +110,13 @@ def _gathered(cells: Iterator[tuple[str, Any, Any, Any, Any]]) -> list[Given]:
     rows: dict[tuple[str, str], Given] = {}
     for where, player, state, move, share in cells:
         if player not in ("0", "1"):
-            raise BadFile(f"{where}: player {_short(player)!r} has to be 0 or 1")
+            raise BadFile(f"{where}: player {short(player)!r} has to be 0 or 1")
         if not isinstance(state, str) or not isinstance(move, str):
             raise BadFile(f"{where}: the state and the move have to be text")
         moves = rows.setdefault((player, state), Given(int(player), state, {})).moves
         if move in moves:
-            raise BadFile(f"player {player}, state '{_short(state)}': the move '{_short(move)}' is given twice")
-        moves[move] = read_share(share, f"player {player}, state '{_short(state)}', move '{_short(move)}'")
+            raise BadFile(f"player {player}, state '{short(state)}': the move '{short(move)}' is given twice")
+        moves[move] = read_share(share, f"player {player}, state '{short(state)}', move '{short(move)}'")
     return list(rows.values())
 
 
@@ -126,8 +126,8 @@ def _of_openspiel(lookup: Any, array: Any) -> RowFile:
     rows = []
     for state, at in lookup.items():
         if type(at) is not int or not 0 <= at < len(array):
-            raise BadFile(f"{LOOKUP} sends the state '{_short(state)}' to row {_short(at)}, and {ARRAY} has {len(array):,} rows")
-        where = f"state '{_short(state)}', action "
+            raise BadFile(f"{LOOKUP} sends the state '{short(state)}' to row {short(at)}, and {ARRAY} has {len(array):,} rows")
+        where = f"state '{short(state)}', action "
         rows.append(Given(None, state, {str(i): read_share(share, f"{where}{i}") for i, share in enumerate(array[at])}))
     return RowFile(rows, numbered=True)
 
@@ -140,21 +140,21 @@ def read_share(share: Any, where: str) -> Fraction:
             number, _, below = text.partition("/")
             if not below or int(below):
                 return Fraction(number) / int(below or 1)
-    _refuse(share, where)
+    raise _refusal(share, where)
 
 
 def _digits(share: float, where: str) -> str:
     try:
         return repr(share)
     except ValueError:  # a whole number of thousands of digits
-        _refuse("too many digits", where)
+        raise _refusal("too many digits", where) from None
 
 
-def _refuse(share: Any, where: str) -> NoReturn:
-    raise BadFile(f"{where}: {_short(share)!r} is not a share; write a number such as 0.25 or 1/3, of at most 40 digits")
+def _refusal(share: Any, where: str) -> BadFile:
+    return BadFile(f"{where}: {short(share)!r} is not a share; write a number such as 0.25 or 1/3, of at most 40 digits")
 
 
-def _short(text: Any) -> str:
-    """Quote a part of a file in one line."""
+def short(text: Any) -> str:
+    """Quote a name in one line."""
     line = " ".join(str(text)[: 2 * QUOTED].split())
     return line if len(line) <= QUOTED else f"{line[:QUOTED]}..."
