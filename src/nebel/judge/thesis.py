@@ -155,10 +155,11 @@ class _Program:
     def end(self, parent: _Node, move: int, value: float, reach: float) -> None:
         """An end of the game: what came to it before counts, too."""
         pair = parent.children.setdefault(move, [None, None])
-        if pair[1] is None:
-            pair[1] = _Node(len(self.nodes), True, value)
-            self.nodes.append(pair[1])
-        pair[1].reach += reach
+        found = pair[1]
+        if found is None:
+            found = pair[1] = _Node(len(self.nodes), True, value)
+            self.nodes.append(found)
+        found.reach += reach
 
     def expand(self, stage: Stage, board: Board, node: _Node, reach: float) -> None:
         """Walk the game from a full state, unless a walk came there before, whatever its probability was."""
@@ -202,7 +203,8 @@ class _Program:
             first.append(len(child))
         waits = np.array([node.waits for node in self.nodes])
         value, reach = (np.array([getattr(node, name) for node in self.nodes]) for name in ("value", "reach"))
-        _visit(*(np.array(x, np.int64) for x in (first, child, group)), waits, value, reach, np.zeros(len(waits), np.bool_), 3 * self.cells)
+        links = [np.array(x, np.int64) for x in (first, child, group)]
+        _visit(links[0], links[1], links[2], waits, value, reach, np.zeros(len(waits), np.bool_), 3 * self.cells)
         for node, worth in zip(self.nodes, value.tolist(), strict=True):
             node.value = worth
 

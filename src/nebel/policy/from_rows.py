@@ -103,8 +103,8 @@ def _shares(player: int, row: Given, state: Known, numbered: bool) -> list[float
     if least < 0 or abs(total - 1) > TOLERANCE:
         what = f"hold {float(least):.6g} and sum" if least < 0 else "sum"
         raise BadPolicy(
-            f"player {player}'s shares in the information state '{short(row.state)}' {what} to {float(total):.12g}: they have to be 0 or more and "
-            "sum to 1 (within 1e-9; fractions such as 1/3 are exact)"
+            f"player {player}'s shares in the information state '{short(row.state)}' {what} to {float(total):.12g}: they "
+            "have to be 0 or more and sum to 1 (within 1e-9; fractions such as 1/3 are exact)"
         )
     return [float(row.moves.get(name, 0)) for name in state.move_names]
 
