@@ -34,7 +34,7 @@ SUGGESTED = [
     (["solve", "leduc", "--with", "CFR+"], "no method 'CFR+' (did you mean cfr+?)"),
     (["solve", "leduc", "--with", "cfrplus"], "no method 'cfrplus' (did you mean cfr+?)"),
     (["solve", "leduc", "--with", "outcome-sampling", "--weights", "liner"], "(did you mean linear?)"),
-    (["judge", "uniform", *KUHN, "--by", "learnt"], "'learnt' is not one of: exact, abstract, learned (did you mean learned?)"),
+    (["judge", "uniform", *KUHN, "--by", "learnt"], "'learnt' is not one of: exact, abstract, learned, thesis (did you mean learned?)"),
     (["learn", "leduc", "--with", "dream", "--preset", "ledoc"], "dream has no preset 'ledoc' (did you mean leduc?)"),
     (["match", "unifrom", "random", *KUHN], "no agent 'unifrom' (did you mean uniform?)"),
     (["match", "purpel:4", "random", "--game", "geister"], "no agent 'purpel:4' (did you mean purple?)"),
