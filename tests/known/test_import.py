@@ -134,6 +134,7 @@ def test_what_is_not_a_policy_is_refused(capsys: pytest.CaptureFixture[str], tmp
         ('{"0": {"J": 1}}', "has to be an object of moves and shares"),
         ('{"0": {"J": {"bet": NaN}}}', "NaN is not a number in JSON"),
         ('{"0": {"J": {"bet": true}}}', "'True' is not a share"),
+        ('{"0": {"J": {"bet": 1}, "J": {"pass": 1}}}', "an object has 'J' twice"),
         ('{"0": {"J": {"bet": 1e999}}}', "is not a share"),
         ('{"state_lookup": {"J": 3}, "action_probability_array": [[1, 0]]}', "sends the state 'J' to row 3"),
         ("[" * 100_000, "cannot be read as JSON"),
@@ -226,6 +227,20 @@ def test_openspiel_policies_that_do_not_fit() -> None:
     wrong.action_probability_array[0] = [0.5, 0.4]
     with pytest.raises(BadPolicy, match=r"sum to 0\.9"):
         policy_from_openspiel(wrong, game)
+
+
+def test_names_of_several_states_are_refused(tmp_path: Path) -> None:
+    from nebel.policy.known_states import Spelling
+
+    file = tmp_path / "table.csv"
+    file.write_text(HEAD + "0,card,bet,1\n")
+    spelling = Spelling(lambda state: "card", lambda state: state.legal())
+    with pytest.raises(BadFile, match="several information states of player 0 are called 'card'"):
+        policy_from_rows(nebel.game("kuhn"), read_rows(file).rows, spelling=spelling)
+    file.write_text(HEAD + "0,J,bet,1\n")
+    twice = read_rows(file).rows * 2
+    with pytest.raises(BadFile, match="player 0's information state 'J' has two rows"):
+        policy_from_rows(nebel.game("kuhn"), twice)
 
 
 def test_boards_of_dark_hex_are_all_known() -> None:

@@ -66,12 +66,24 @@ def read_text(path: Path, most: int, what: str) -> str:
         raise BadFile(f"{path} is not text in UTF-8, and so it is not {what}") from error
 
 
-def parse_json(text: str | bytes) -> Any:
-    """Return what a text in JSON holds; raises `ValueError` for all that JSON does not have, and for what is nested too deeply."""
+def parse_json(text: str | bytes, unique: bool = False) -> Any:
+    """Return what a text in JSON holds; raises `ValueError` for all that JSON does not have, and for what is nested too deeply.
+
+    unique: raise it also for a name that an object has twice, of which else the last one counts
+    """
     try:
-        return json.loads(text, parse_constant=_refuse)
+        return json.loads(text, parse_constant=_refuse, object_pairs_hook=_unique if unique else None)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in found if names.count(name) > 1)
+        raise ValueError(f"an object has {ascii(twice):.60} twice")
+    return found
 
 
 def _refuse(constant: str) -> Any:

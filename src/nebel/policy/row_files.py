@@ -72,7 +72,7 @@ def _cells(line: list[str], number: int, at: list[int]) -> tuple[str, Any, Any, 
 
 def _of_json(text: str) -> RowFile:
     try:
-        found = parse_json(text)
+        found = parse_json(text, unique=True)
     except ValueError as error:
         raise BadFile(f"it cannot be read as JSON: {error}") from error
     if isinstance(found, list):
