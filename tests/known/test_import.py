@@ -62,6 +62,16 @@ def test_what_is_written_is_read_again(capsys: pytest.CaptureFixture[str], tmp_p
     assert one["exploitability"] == two["exploitability"]
 
 
+@pytest.mark.parametrize("words", [["K"], ["--json"], ["--limit", "3"], ["--after", "K J"]])
+def test_all_of_a_policy_is_written(capsys: pytest.CaptureFixture[str], solved: tuple[Path, Path], words: list[str]) -> None:
+    assert main(["show", str(solved[0]), "--csv", *words]) == 2
+    assert "--csv writes all information states" in capsys.readouterr().err
+    assert main(["show", str(solved[0]), "--csv", "--player", "1"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 13
+    assert {line[0] for line in lines[1:]} == {"1"}
+
+
 def test_the_result_is_a_policy_like_any(capsys: pytest.CaptureFixture[str], solved: tuple[Path, Path], tmp_path: Path) -> None:
     _, table = solved
     policy, plain = tmp_path / "imported.nebel", tmp_path / "plain.nebel"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
@@ -80,9 +81,8 @@ def parse_json(text: str | bytes, unique: bool = False) -> Any:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in found if names.count(name) > 1)
-        raise ValueError(f"an object has {ascii(twice):.60} twice")
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"an object has {twice!a:.60} twice")
     return found
 
 
