@@ -64,7 +64,7 @@ def test_what_is_written_is_read_again(capsys: pytest.CaptureFixture[str], tmp_p
 
 @pytest.mark.parametrize("words", [["K"], ["--json"], ["--limit", "3"], ["--after", "K J"]])
 def test_all_of_a_policy_is_written(capsys: pytest.CaptureFixture[str], solved: tuple[Path, Path], words: list[str]) -> None:
-    assert main(["show", str(solved[0]), "--csv", *words]) == 2
+    assert main(["show", str(solved[0]), *words, "--csv"]) == 2
     assert "--csv writes all information states" in capsys.readouterr().err
     assert main(["show", str(solved[0]), "--csv", "--player", "1"]) == 0
     lines = capsys.readouterr().out.splitlines()
