@@ -39,6 +39,7 @@ VERBS = {
     "judge": Verb("say exactly how good a policy is", "judge", "--by", "nebel.cli.judge_learned:KINDS"),
     "simplify": Verb("make a policy simpler: fewer moves, plainer probabilities", "simplify"),
     "show": Verb("look into a policy file", "show"),
+    "import": Verb("make a policy of a table of information states and probabilities, in CSV or JSON", "import_policy"),
     "strategy": Verb("read a Dark Hex strategy in notation, check that it is complete, write its policy", "strategy"),
     "build": Verb("make a Dark Hex strategy by answering its information states one by one", "build"),
     "sure-wins": Verb("count and show the certain wins of classic Dark Hex", "sure_wins"),

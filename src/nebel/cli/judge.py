@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument("policy", metavar="POLICY", help="a policy file, uniform, or an agent that thinks, such as oos:10k")
     parser.add_argument("--game", help="the game (a policy file knows its own)")
-    how = "exact (default); abstract, which is optimistic; or learned: what a responder that learns wins, a lower bound"
-    parser.add_argument("--by", default="exact", choices=("exact", "abstract", "learned"), help=how)
+    how = (
+        "exact (default); abstract, which is optimistic; learned: what a responder that learns wins, a lower bound; or thesis: the program "
+        "of the Dark Hex thesis, which is not a best response"
+    )
+    parser.add_argument("--by", default="exact", choices=("exact", "abstract", "learned", "thesis"), help=how)
     how = "states to look at, at most, when histories are counted and when beliefs are searched (default: 1e10)"
     parser.add_argument("--patience", type=whole, metavar="STEPS", help=how)
     online = parser.add_argument_group("agents that think")
@@ -46,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     if args.patience is not None and args.patience < 1:
         raise BadSetting(f"--patience {args.patience} is out of range: it must be at least 1")
     if args.patience is not None and (args.by == "learned" or THINKING.fullmatch(args.policy)):
-        raise BadSetting("--patience is for policies that are judged exactly or by the abstract best response")
+        raise BadSetting("--patience is for policies that are judged exactly, by the abstract best response or by the thesis's program")
     if args.by == "learned":
         from nebel.cli.judge_learned import judge_learned
 
@@ -69,6 +72,10 @@ def run(args: argparse.Namespace) -> int:
     patience = args.patience or PATIENCE
     if args.by == "abstract":
         return _abstract(game, policy, patience, args.json)
+    if args.by == "thesis":
+        from nebel.cli.judge_thesis import judge_thesis
+
+        return judge_thesis(game, policy, patience, args.json)
     from nebel.judge.exact import judge
 
     with stages() as news:

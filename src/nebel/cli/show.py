@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from nebel.cli.flags import whole
@@ -11,6 +12,10 @@ from nebel.core.errors import BadSetting
 
 if TYPE_CHECKING:
     from nebel.policy.listing import Row
+
+
+LISTED = 20
+"""Information states that are listed unless the user says otherwise."""
 
 
 def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
@@ -24,28 +29,34 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument("--game", help="the game (a policy file knows its own)")
     parser.add_argument("--after", metavar="MOVES", help="instead: all moves from the start, chance's too")
     parser.add_argument("--player", type=int, choices=(0, 1), help="only this player's")
-    parser.add_argument("--limit", type=whole, default=20, help="information states to list (default: 20)")
+    parser.add_argument("--limit", type=whole, help="information states to list (default: 20)")
+    parser.add_argument("--csv", action="store_true", help="all information states as CSV on standard output, for `nebel import`")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
 
 
 def run(args: argparse.Namespace) -> int:
     from nebel.core.registry import load, load_named
     from nebel.policy.io import load_table
-    from nebel.policy.listing import at, listed, matching
+    from nebel.policy.listing import at, every, listed, matching
 
-    if args.limit < 1:
+    if args.limit is not None and args.limit < 1:
         raise BadSetting(f"--limit {args.limit} is out of range: it must be at least 1")
     policy = load_table(args.file.removeprefix("policy:"))
     game = load(args.game) if args.game else load_named(policy.game, args.file)
     policy.check_game(game)
     players = (args.player,) if args.player is not None else (0, 1)
     asked = " ".join(args.state)
+    if args.csv:
+        if args.json or asked or args.after is not None or args.limit is not None:
+            raise BadSetting("--csv writes all information states; leave --json, --after, --limit and the information state out")
+        _write_csv(every(policy, game, players))
+        return 0
     if args.after is not None:
         rows = [at(policy, game.start().play(args.after))]
     elif asked:
         rows = list(matching(policy, game, asked, players))
     else:
-        rows = listed(policy, game, players, args.limit)
+        rows = listed(policy, game, players, args.limit or LISTED)
     if args.json:
         shown = [{"player": r.player, "information_state": r.text, "moves": r.moves} for r in rows]
         counts = [len(policy.shares[p].keys) for p in range(2)]
@@ -61,6 +72,19 @@ def run(args: argparse.Namespace) -> int:
     say(f"{counts_text} information states; the first {len(rows)}:\n")
     table(("player", "information state", "moves"), [(str(r.player), r.text, _moves_text(r.moves)) for r in rows])
     return 0
+
+
+def _write_csv(rows: Iterable[Row]) -> None:
+    """Write a line a move, each share with all its digits."""
+    import csv
+    import io
+
+    text = io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(("player", "state", "move", "share"))
+    for row in rows:
+        lines.writerows((row.player, row.text, move, repr(share)) for move, share in row.moves.items())
+    say(text.getvalue().removesuffix("\n"))
 
 
 def _moves_text(moves: dict[str, float]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
@@ -66,12 +67,23 @@ def read_text(path: Path, most: int, what: str) -> str:
         raise BadFile(f"{path} is not text in UTF-8, and so it is not {what}") from error
 
 
-def parse_json(text: str | bytes) -> Any:
-    """Return what a text in JSON holds; raises `ValueError` for all that JSON does not have, and for what is nested too deeply."""
+def parse_json(text: str | bytes, unique: bool = False) -> Any:
+    """Return what a text in JSON holds; raises `ValueError` for all that JSON does not have, and for what is nested too deeply.
+
+    unique: raise it also for a name that an object has twice, of which else the last one counts
+    """
     try:
-        return json.loads(text, parse_constant=_refuse)
+        return json.loads(text, parse_constant=_refuse, object_pairs_hook=_unique if unique else None)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"an object has {twice!a:.60} twice")
+    return found
 
 
 def _refuse(constant: str) -> Any:

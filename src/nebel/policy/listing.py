@@ -6,6 +6,8 @@ import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import numpy as np
+
 from nebel.core.errors import BadSetting, UnknownInformationState
 from nebel.core.game import BaseGame
 from nebel.core.recall import PERFECT
@@ -86,6 +88,17 @@ def listed(policy: TablePolicy, game: BaseGame, players: tuple[int, ...], limit:
     tree = grow(game, policy.recall, LISTED_TREE)
     states = ((p, i) for p in players for i in range(tree.sides[p].states))
     return [at(policy, tree.state_of(p, i)) for p, i in itertools.islice(states, limit)]
+
+
+def every(policy: TablePolicy, game: BaseGame, players: tuple[int, ...]) -> Iterator[Row]:
+    """All information states that the policy has; raises `TooLarge` where they cannot be listed."""
+    if policy.recall != PERFECT:
+        yield from listed(policy, game, players, sum(len(shares.keys) for shares in policy.shares))
+        return
+    tree = grow(game, policy.recall, LISTED_TREE)
+    for p in players:
+        for i in np.flatnonzero(np.isin(tree.sides[p].keys, policy.shares[p].keys)):
+            yield at(policy, tree.state_of(p, int(i)))
 
 
 def named(game: BaseGame, shares: dict[int, float]) -> dict[str, float]:
