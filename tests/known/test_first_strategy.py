@@ -172,9 +172,8 @@ def test_an_iteration_has_as_many_deals_as_it_is_told(on_tree: bool) -> None:
 
 
 def test_deals_from_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
-    one, two = (
-        solve(Job("leduc", "chance-sampled", settings={"weights": "plain", "deals": deals}), Budget(iterations=20)).policy for deals in (1, 2)
-    )
+    jobs = (Job("leduc", "chance-sampled", settings={"weights": "plain", "deals": deals}) for deals in (1, 2))
+    one, two = (solve(job, Budget(iterations=20)).policy for job in jobs)
     assert not np.array_equal(one.shares[0].share, two.shares[0].share)
     assert main(["solve", "kuhn", "--with", "chance-sampled", "--deals", "0"]) == 2
     assert "--deals 0 is out of range: it must be between 1 and 1000" in capsys.readouterr().err

@@ -38,8 +38,8 @@ class Curriculum(Settings):
     curriculum: str | None = setting(None, "solve a family in order, for example hp=1..5 or turns=2,4,6; budgets are for each stage")
     carry_regrets: float = setting(1.0, "carried regrets are multiplied by this (0: none are carried)", 0, 1000)
     carry_average: float = setting(0.0, "carried sums of the average are multiplied by this (0: it begins anew; 1: it goes on)", 0, 1000)
-    first_strategy: str = setting("regrets", "what information states play until their regrets change: what follows from the carried regrets,"
-                                  " or the carried average strategy", choices=("regrets", "average"))  # fmt: skip
+    first_strategy: str = setting("regrets", "what an information state plays until its regrets change: what follows from the carried"
+                                  " regrets, or the carried average strategy", choices=("regrets", "average"))  # fmt: skip
 
 
 class Stage(NamedTuple):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from nebel.core.game import BaseGame
 from nebel.core.kin import borrow
 from nebel.core.recall import PERFECT
-from nebel.core.tree import Tree, grow
+from nebel.core.tree import Side, Tree, grow
 from nebel.policy.table import Longs, Reals, sort_rows
 
 
@@ -86,6 +86,15 @@ def sorted_held(keys: Longs, width: NDArray[np.integer], move: Longs, regret: Re
     """From rows in any order."""
     keys, first, source = sort_rows(keys, width)
     return Held(keys.astype(np.int64), first, move[source].astype(np.int64), regret[source], total[source])
+
+
+def lifted(held: Held, source: Longs, side: Side) -> Held:
+    """What is held as rows of a larger game's side; `source` is one of `origins`."""
+    found = sorted_held(side.keys, np.diff(side.row), side.move, np.append(held.regret, 0.0)[source], np.append(held.total, 0.0)[source])
+    if not held.strategy.size:
+        return found
+    _, _, order = sort_rows(side.keys, np.diff(side.row))
+    return found._replace(strategy=_first_strategy(held, source)[order])
 
 
 def lay_down(heritage: Heritage, tree: Tree) -> list[tuple[Reals, Reals, Reals]]:
