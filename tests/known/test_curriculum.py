@@ -280,7 +280,7 @@ def test_stages_are_games_of_the_family() -> None:
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["cheat:2", "--carry-regrets", "0.5"], "--carry-regrets and --carry-average are for a --curriculum, for example"),
+        (["cheat:2", "--carry-regrets", "0.5"], "--carry-average and --first-strategy are for a --curriculum, for example"),
         (["cheat:2", "--curriculum", "hp=1..2", "--carry-average", "-1"], "-1"),
         (["dark_hex:2x2", "--with", "double-oracle", "--curriculum", "rows=1..2"], "for example --with cfr+, not for double-oracle"),
         (["dark_hex:2x2", "--recall", "board", "--with", "maximin", "--curriculum", "rows=1..2"], "not for maximin"),

@@ -11,13 +11,14 @@ import pytest
 from nebel.cli import main
 from nebel.core.registry import load
 from nebel.match.agents import PolicyAgent
-from nebel.papers import cheat_wins
+from nebel.papers import cheat_cost, cheat_curriculum, cheat_study, cheat_wins
 from nebel.papers.cheat import PAPER
 from nebel.papers.cheat_cost import TABLE, simplest
-from nebel.papers.cheat_curriculum import CARRIED, SCRATCH, Ladder, _judged, at_cost
-from nebel.papers.cheat_study import HEURISTIC, RANDOM, Scale, Study
+from nebel.papers.cheat_curriculum import CARRIED, PAPERS, SCRATCH, Ladder, _judged, at_cost
+from nebel.papers.cheat_study import FULL, HEURISTIC, QUICK, RANDOM, Scale, Study
 from nebel.papers.paper import Report, Terms, compute
 from nebel.policy.adopt import adopt
+from nebel.report.parts import Table
 from nebel.solve.curriculum import solve_family
 from nebel.solve.run import Budget, Job
 
@@ -142,3 +143,35 @@ def test_command_line_knows_the_paper(capsys: pytest.CaptureFixture[str]) -> Non
     said = capsys.readouterr().err
     assert "cheat has no section 'fig4' (did you mean fig3, fig2 or fig1?)" in said
     assert "it has: table1, values, fig1, fig2, fig3, exact, arena" in said
+
+
+def test_at_full_size_agents_learn_as_in_the_paper_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With one agent, few iterations and few games: one deal an iteration meets about half as many histories as two."""
+    assert FULL.by_paper
+    assert not QUICK.by_paper
+    for room in (cheat_cost, cheat_curriculum, cheat_wins):
+        monkeypatch.setattr(room, "AGENTS", {"Memoryless": "memoryless"})
+    monkeypatch.setattr(cheat_wins, "GENERAL", ("Memoryless",))
+    monkeypatch.setattr(cheat_study, "ITERATIONS", 10)
+    monkeypatch.setattr(cheat_cost, "MOST_ENUMERATED", 0)
+    made = Study(Terms(quick=True), TINY._replace(games=100, health=("3",), carried=5, tops=(), exact=0, by_paper=True))
+    costs = cheat_cost.table1(made)
+    one, two = costs.data["by_paper"]["Memoryless-3"]["histories_met"], costs.data["Memoryless-3"]["histories_met"]
+    assert 0.4 * two < one < 0.6 * two
+    curves, elsewhere, carried = cheat_wins.fig1(made), cheat_wins.fig2(made), cheat_curriculum.fig3(made)
+    assert curves.data["by_paper"]["Memoryless"] != curves.data["curves"]["Memoryless"]
+    assert elsewhere.data["wins"].keys() == {"Memoryless, as in the paper", "Memoryless"}
+    assert carried.data["by_paper"]["Memoryless"].keys() == carried.data["wins"]["Memoryless"].keys()
+    for section in (costs, curves, elsewhere, carried):
+        tables = [part.title for part in section.parts if isinstance(part, Table)]
+        assert tables[0].endswith("as in the paper") or section is elsewhere
+    made.close()
+
+
+def test_the_papers_way_up_the_ladder(study: Study) -> None:
+    """Plain weights, single deals, and the carried average first: what `nebel solve` does with these options."""
+    settings = {"weights": "plain", "deals": 1}
+    job = Job("cheat:2", "chance-sampled", "hp-aware", settings=settings, curriculum={"curriculum": "hp=1..2", "first_strategy": "average"})
+    verdict = solve_family(job, Budget(iterations=100)).verdict
+    assert verdict is not None
+    assert Ladder(study, "hp-aware").climb(2, PAPERS[1], 1, [100])[-1][1] == pytest.approx(verdict.exploitability)

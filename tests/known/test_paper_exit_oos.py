@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
+from nebel.learn.presets import preset_of
 from nebel.papers.exit_oos import PAPER, PUBLISHED
-from nebel.papers.exit_oos_study import KEPT, LARGE, SETTINGS, SMALL, Plan, Scale, Study
+from nebel.papers.exit_oos_study import FULL, KEPT, LARGE, PAPERS, SETTINGS, SMALL, Plan, Scale, Study
 from nebel.papers.paper import Terms, compute
 from nebel.report.parts import Table
 
@@ -30,6 +33,26 @@ def test_the_report() -> None:
     html = report.html()
     assert "ISMCTS" in html or "ismcts" in html
     assert "<svg" in html
+
+
+def test_the_papers_settings_stand_first() -> None:
+    study = Study(Terms(), SCALE._replace(papers={SMALL: Plan(TINY, 0.0, ())}, plans={SMALL: Plan(TINY, 0.0, ())}, ours=(5,)))
+    section = PAPER.sections["table1"](study)
+    assert [part.title for part in section.parts] == ["Games won, by the settings of the paper", "Games won, by our settings"]
+    assert section.data.keys() == {"by_paper", "ages"}
+    figure = PAPER.sections["fig1"](study)
+    assert [part.title for part in figure.parts if isinstance(part, Table)] == [
+        "At the end of training by the settings of the paper", "At the end of training by our settings",
+    ]  # fmt: skip
+    assert figure.data["ours"].keys() == {"5 simulations"}
+    study.close()
+
+
+@pytest.mark.parametrize("game", KEPT)
+def test_at_full_size_the_papers_settings_get_its_iterations(game: str) -> None:
+    plan = FULL.papers[game]
+    assert (plan.iterations, plan.seconds) == (KEPT[game][-1], math.inf)
+    assert plan.settings == preset_of("exit-oos", PAPERS[game])
 
 
 def test_networks_are_kept_at_their_ages() -> None:

@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
     METHODS[method](**settings)
     Curriculum(**curriculum)
     if curriculum and "curriculum" not in curriculum and not resume:
-        raise BadSetting("--carry-regrets and --carry-average are for a --curriculum, for example --curriculum hp=1..5")
+        raise BadSetting("--carry-regrets, --carry-average and --first-strategy are for a --curriculum, for example --curriculum hp=1..5")
     if args.memory is not None and not args.memory > 0:
         raise BadSetting(f"--memory {args.memory:g} is out of range: it must be greater than 0")
     if resume:

@@ -26,7 +26,12 @@ THESIS = "Tapkan. Dark Hex: A Large Scale Imperfect Information Game. 2022; its 
 ITS_AUTHORS = "Steinberger, Lerer, Brown. DREAM. 2020, for Leduc poker"
 SINGLE = "Steinberger. Single Deep Counterfactual Regret Minimization. 2019, for Leduc poker"
 XU = "Xu and others. Deep (Predictive) Discounted CFR. 2025; the average learns in every iteration, not 5,000 steps in every third"
-KITCHEN = "Kitchen, Benedetti. ExIt-OOS. 2018: lessons are what the search would play"
+KITCHEN = "Kitchen, Benedetti. ExIt-OOS. 2018: lessons are what the search would play; `paper` is its Leduc poker, leduc(suits=false)"
+KITCHENS: dict[str, Any] = {
+    "simulations": 10_000, "stride": 0.0, "trust": 0.0, "rate": 0.0, "weighting": "paper", "epsilon": 0.4, "delta": 0.9, "gamma": 0.01,
+    "games": 32, "steps": 128, "learning_rate": 1e-3, "room": 32_000, "room_of": "games", "decay": 2.0,
+}  # fmt: skip
+"""What its experiments have in common."""
 OUR_OWN = "our own, found on Leduc poker and on Geister"
 
 PRESETS: dict[str, dict[str, Preset]] = {
@@ -76,9 +81,10 @@ PRESETS: dict[str, dict[str, Preset]] = {
         ),
     },
     "exit-oos": {
-        "paper": Preset(
-            {"stride": 0.0, "trust": 0.0, "room": 400_000, "steps": 128, "weighting": "paper", "rate": 0.0, "epsilon": 0.4}, KITCHEN,
-        ),
+        "paper": Preset({**KITCHENS, "target": "public", "hidden": "128"}, KITCHEN),
+        "paper-leduc": Preset({**KITCHENS, "target": "public", "hidden": "128"}, KITCHEN),
+        "paper-goofspiel-6": Preset({**KITCHENS, "hidden": "128-64"}, KITCHEN),
+        "paper-goofspiel-13": Preset({**KITCHENS, "hidden": "128-128-64", "steps": 512}, KITCHEN),
     },
 }  # fmt: skip
 

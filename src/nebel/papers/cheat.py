@@ -24,7 +24,8 @@ PAPER = Paper(
         "The table and all figures of the paper beside our own, and what it could not compute: exact exploitability in the full game. "
         "Cheat-n is Mini-Cheat (three ranks, two suits, two cards each) with n health points; Memoryless-3 is the Memoryless agent that "
         "learned in Cheat-3. Exploitability is what a best response that remembers everything wins on average over both seats, +1 a win "
-        "and -1 a loss."
+        "and -1 a loss. At full size all agents learn as in the paper, too: one deal an iteration, all iterations weigh the same, and the "
+        "first strategy is the carried average."
     ),
     study=Study,
     sections={

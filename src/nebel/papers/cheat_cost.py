@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from nebel.papers.cheat_study import AGENTS, ITERATIONS, Study
+from nebel.papers.cheat_study import AGENTS, BY_PAPER, ITERATIONS, Study, Wanted
 from nebel.report.parts import Section, Table
 from nebel.solve.drive import solve
 from nebel.solve.run import Budget, Job
@@ -24,13 +24,23 @@ PRECISION = 1e-6
 
 
 def table1(study: Study) -> Section:
+    tables, data = _costs(study, by_paper=False)
+    if study.scale.by_paper:
+        first, data["by_paper"] = _costs(study, by_paper=True)
+        tables = [*first, *tables]
+    lead = "The cost of chance-sampled CFR, all moves of both players after a sampled deal, for agents that remember more or less."
+    return Section("Table 1: cost", lead, tables, data)
+
+
+def _costs(study: Study, by_paper: bool) -> tuple[list[Table], dict[str, Any]]:
     times, sets = [], []
     data: dict[str, Any] = {}
-    study.learn_all([(hp, recall, study.terms.seed, False) for hp in reversed(study.scale.table) for recall in reversed(AGENTS.values())])
+    sizes, recalls = reversed(study.scale.table), list(reversed(AGENTS.values()))
+    study.learn_all([Wanted(hp, recall, study.terms.seed, by_paper=by_paper) for hp in sizes for recall in recalls])
     for hp in study.scale.table:
         for name, recall in AGENTS.items():
             seconds, space = TABLE[hp][name]
-            learned = study.learn(hp, recall)
+            learned = study.learn(hp, recall, by_paper=by_paper)
             listed = len(study.tree(hp, recall).sides[0].keys) if hp <= MOST_ENUMERATED else None
             agent = f"{name}-{hp}"
             times.append(
@@ -47,17 +57,18 @@ def table1(study: Study) -> Section:
                 "histories_met": learned.nodes,
                 "information_sets": {"met": learned.met, "played": learned.played, "all": listed},
             }
-    parts = [
+    how, deals = (f", {BY_PAPER}", "An iteration is one deal,") if by_paper else ("", "An iteration of ours is two deals, each")
+    tables = [
         Table(
-            f"Time of {ITERATIONS} iterations",
+            f"Time of {ITERATIONS} iterations{how}",
             ("agent", "paper", "ours", "times faster", "histories met", "million a second"),
             times,
-            "Processor time of solving alone, one thread, compiled before. An iteration of ours is two deals, each traversed once for both "
+            f"Processor time of solving alone, one thread, compiled before. {deals} traversed once for both "
             "players; the paper does not say how many its iteration has. Its programs and machine are not described, so the "
             "ratio is one of programs and machines together.",
         ),
         Table(
-            "Information sets",
+            f"Information sets{how}",
             ("agent", "paper", "met", "played", "in all", "met / paper", "played / paper"),
             sets,
             "Both seats share their sets. Met: reached by any moves. Played: reached by the average strategy of the player to move. In "
@@ -67,8 +78,7 @@ def table1(study: Study) -> Section:
             "1,473,428 of History-Aware-5, though General sees more: that run cannot have met what the other did.",
         ),
     ]
-    lead = "The cost of chance-sampled CFR, all moves of both players after a sampled deal, for agents that remember more or less."
-    return Section("Table 1: cost", lead, parts, data)
+    return tables, data
 
 
 def values(study: Study) -> Section:

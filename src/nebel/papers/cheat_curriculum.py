@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nebel.core.recall import PERFECT
-from nebel.papers.cheat_study import AGENTS, ITERATIONS, Study, over, percent
+from nebel.papers.cheat_study import AGENTS, BY_PAPER, ITERATIONS, Study, Wanted, manners, over, percent
 from nebel.policy.table import Longs
 from nebel.report.charts import Axis, lines
 from nebel.report.parts import Figure, Section, Table
 from nebel.solve.cfr import FullWidth
-from nebel.solve.heritage import Heritage, left_by, origins, sorted_held
+from nebel.solve.heritage import Heritage, left_by, lifted, origins
 from nebel.solve.sampled import Sampled
 from nebel.solve.settings import ChanceSampling
 
@@ -36,6 +36,8 @@ class Way(NamedTuple):
     weights: str = "discounted"
     before: int = ITERATIONS  # iterations in each smaller game
     aged: bool = True  # whether weights go on from those iterations, or begin anew
+    deals: int = 2  # of an iteration
+    average_first: bool = False  # whether the carried average is the first strategy
 
 
 SCRATCH, CARRIED, REGRETS = Way("from nothing", through=False), Way("carried on"), Way("regrets, no average", average=0)
@@ -52,6 +54,16 @@ WAYS = (
     Way("regrets, no average, plain weights", average=0, weights="plain"),
 )
 
+PAPERS = (
+    Way(f"from nothing, {BY_PAPER}", through=False, weights="plain", deals=1),
+    Way(f"carried on, {BY_PAPER}", average=0, weights="plain", deals=1, average_first=True),
+)
+"""Plain weights, one deal an iteration; regrets are carried, and the first strategy is the carried average."""
+
+
+def ways_of(study: Study) -> tuple[Way, ...]:
+    return (*PAPERS, *WAYS) if study.scale.by_paper else WAYS
+
 
 class Ladder:
     """Chance-sampled CFR on whole games of up to so many health points, judged exactly."""
@@ -65,13 +77,15 @@ class Ladder:
         heritage, nodes = None, 0
         for hp in range(1 if way.through else top, top + 1):
             tree = self.study.tree(hp, self.recall)
-            solver = Sampled(tree.game, self.recall, tree, ChanceSampling(weights=way.weights), seed, 0)
+            solver = Sampled(tree.game, self.recall, tree, ChanceSampling(weights=way.weights, deals=way.deals), seed, 0)
             if heritage:
                 solver.inherit(self._lift(heritage, hp))
             if hp < top:
                 solver.run(way.before)
                 nodes += solver.nodes
-                heritage = left_by(solver, tree.game, self.recall).scaled(way.regrets, way.average)
+                heritage = left_by(solver, tree.game, self.recall)
+                heritage = heritage.average_first() if way.average_first else heritage
+                heritage = heritage.scaled(way.regrets, way.average)
                 heritage = heritage if way.aged else heritage._replace(ages=(0, 0))
         judge = self.study.judge(f"cheat:{top}", self.recall)
         curve = [(float(nodes), judge.verdict(solver.strategies()).exploitability)] if way.through and way.average else []
@@ -85,10 +99,7 @@ class Ladder:
         tree = self.study.tree(hp, self.recall)
         if hp not in self._steps:
             self._steps[hp] = origins(heritage, tree)
-        first, second = (
-            sorted_held(side.keys, np.diff(side.row), side.move, np.append(held.regret, 0.0)[source], np.append(held.total, 0.0)[source])
-            for side, held, source in zip(tree.sides, heritage.held, self._steps[hp], strict=True)
-        )
+        first, second = (lifted(held, source, side) for side, held, source in zip(tree.sides, heritage.held, self._steps[hp], strict=True))
         return heritage._replace(game=tree.game, held=(first, second))
 
 
@@ -98,8 +109,11 @@ def mean_curve(ladder: Ladder, top: int, way: Way, stops: Sequence[int]) -> Curv
 
 
 def fig3(study: Study) -> Section:
-    parts, data = _won(study)
-    data["exact"] = {}
+    parts: list[Table | Figure] = []
+    data: dict[str, Any] = {"exact": {}}
+    for by_paper, how in manners(study).items():
+        more, data["by_paper" if by_paper else "wins"] = _won(study, by_paper, how)
+        parts += more
     verdicts = []
     for top in study.scale.tops:
         more, found = _judged(study, top)
@@ -113,15 +127,15 @@ def fig3(study: Study) -> Section:
     return Section("Fig. 3: curriculum", lead, parts, data)
 
 
-def _won(study: Study) -> tuple[list[Table | Figure], dict[str, Any]]:
+def _won(study: Study, by_paper: bool, how: str) -> tuple[list[Table | Figure], dict[str, Any]]:
     """As the paper has it: games won in Cheat-4 while learning."""
     parts: list[Table | Figure] = []
     rows, data = [], {}
-    wanted = [(4, recall, study.terms.seed, carried) for recall in AGENTS.values() for carried in (False, True)]
-    study.learn_all([(3, recall, study.terms.seed, False) for recall in AGENTS.values()])
-    study.learn_all(wanted)
+    seed = study.terms.seed
+    study.learn_all([Wanted(3, recall, seed, by_paper=by_paper) for recall in AGENTS.values()])
+    study.learn_all([Wanted(4, recall, seed, carried, by_paper) for recall in AGENTS.values() for carried in (False, True)])
     for name, recall in AGENTS.items():
-        fresh, carried = study.curve(4, recall), study.curve(4, recall, carried=True)
+        fresh, carried = (study.curve(4, recall, carried, by_paper) for carried in (False, True))
         fresh = fresh[: len(carried) - 1]
         series = {}
         for place, bot in ((2, "Random"), (3, "Heuristic")):
@@ -131,17 +145,18 @@ def _won(study: Study) -> tuple[list[Table | Figure], dict[str, Any]]:
             shown = [percent(point[place]) for point in (fresh[0], carried[0], carried[1], fresh[-1], carried[-1])]
             rows.append((f"{name}-4", bot, *shown, f"{higher} of {len(fresh)}"))
         drawn = lines(f"{name}-4", series, Axis("iterations", low=0), Axis("games won", low=0.2, high=1.0))
-        parts.append(Figure(f"{name}-4 while it learns", [("", drawn)]))
+        parts.append(Figure(f"{name}-4 while it learns{how}", [("", drawn)]))
         data[name] = {"from_nothing": [p._asdict() for p in fresh], "from_cheat_3": [p._asdict() for p in carried]}
     end = study.scale.carried
     head = ("agent", "against", "nothing, 5 iterations", "Cheat-3, 0", "Cheat-3, 5", f"nothing, {end}", f"Cheat-3, {end}", "Cheat-3 higher")
     note = (
-        f"{study.scale.games:,} games a point, one seed of learning. After 0 iterations it is the agent of Cheat-3 itself, which also "
+        f"{study.scale.games:,} games a point. {over(study) if by_paper else 'One seed of learning'}. "
+        "After 0 iterations it is the agent of Cheat-3 itself, which also "
         f"answers where Cheat-4 has taught nothing yet (in the information sets that {2 * end} deals meet). The paper: curves from "
         "Cheat-3 start higher and stay higher for Memoryless, History-Aware and General, and are about the same for HP-Aware."
     )
-    parts.append(Table("Games won in Cheat-4", head, rows, note))
-    return parts, {"wins": data}
+    parts.append(Table(f"Games won in Cheat-4{how}", head, rows, note))
+    return parts, data
 
 
 def _judged(study: Study, top: int) -> tuple[list[Table | Figure], dict[str, Any]]:
@@ -173,12 +188,14 @@ def _judged(study: Study, top: int) -> tuple[list[Table | Figure], dict[str, Any
         Table(
             f"What is carried: exploitability in Cheat-{top} after {ITERATIONS} iterations there",
             ("way", *ALL),
-            [(way.name, *(f"{ends[i]:.4f}" for _, ends in climbed)) for i, way in enumerate(WAYS)],
+            [(way.name, *(f"{ends[i]:.4f}" for _, ends in climbed)) for i, way in enumerate(ways_of(study))],
             "Discounted weights (every 5 iterations, as DCFR) unless it says plain. They go on where the smaller game left off; if they "
             "begin anew, the first few discounts forget most of what was carried.",
         )
     )
-    found["ways"] = {way.name: {name: ends[i] for name, (_, ends) in zip(ALL, climbed, strict=True)} for i, way in enumerate(WAYS)}
+    found["ways"] = {
+        way.name: {name: ends[i] for name, (_, ends) in zip(ALL, climbed, strict=True)} for i, way in enumerate(ways_of(study))
+    }
     return parts, found
 
 
@@ -187,7 +204,7 @@ def _climbed(study: Study, top: int, recall: str, stops: Sequence[int]) -> tuple
     ladder = Ladder(study, recall)
     with study.terms.timed(f"{recall}: curriculum against nothing in Cheat-{top}"):
         curves = {way.name: mean_curve(ladder, top, way, stops) for way in SHOWN}
-        return curves, [mean_curve(ladder, top, way, [ITERATIONS])[-1][1] for way in WAYS]
+        return curves, [mean_curve(ladder, top, way, [ITERATIONS])[-1][1] for way in ways_of(study)]
 
 
 def _beside(gap: float | None, base: float | None) -> tuple[str, str]:

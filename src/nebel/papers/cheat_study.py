@@ -46,15 +46,39 @@ class Scale(NamedTuple):
     longest: int  # iterations there
     limit: int  # iterations of CFR+
     exact: int = 3  # health points of the largest game that is solved and judged exactly
+    by_paper: bool = False  # whether agents learn as in the paper as well
 
 
 QUICK = Scale(2_000, 1, (3, 4), ("2", "3", "4", "10", "100", "none"), 20, (2,), 1000, 30)
-FULL = Scale(100_000, 3, (3, 4, 5), ("2", "3", "4", "5", "10", "20", "100", "none"), 100, (2, 3), 1000, 300)
+USUAL = Scale(100_000, 3, (3, 4, 5), ("2", "3", "4", "5", "10", "20", "100", "none"), 100, (2, 3), 1000, 300)
+FULL = USUAL._replace(by_paper=True)
 EVERY = 5
 """Iterations between two points of a curve."""
 
 MOST_WATCHED = 4
 """Health points of the largest game in which agents play matches while they learn."""
+
+
+OURS = ChanceSampling()
+PAPERS = ChanceSampling(weights="plain", deals=1)
+"""An iteration of the paper is one deal, and all iterations weigh the same."""
+
+BY_PAPER = "as in the paper"
+
+
+class Wanted(NamedTuple):
+    """An agent: where it learns and what it remembers; from nothing or from itself in the game with one point less; and whether as in the
+    paper: plain weights, one deal an iteration, and a first strategy that is the carried average."""
+
+    hp: int
+    recall: str
+    seed: int
+    carried: bool = False
+    by_paper: bool = False
+
+    def __str__(self) -> str:
+        how = f"{'carried on' if self.carried else 'from nothing'}{f', {BY_PAPER}' if self.by_paper else ''}"
+        return f"Cheat-{self.hp}, {self.recall}, seed {self.seed}, {how}"
 
 
 class Point(NamedTuple):
@@ -81,8 +105,8 @@ class Learned(NamedTuple):
 class Study:
     def __init__(self, terms: Terms, scale: Scale | None = None) -> None:
         self.terms = terms
-        self.scale = scale or terms.choose(QUICK, FULL)
-        self._learned: dict[tuple[int, str, int, bool], Learned] = {}
+        self.scale = scale or terms.choose(QUICK, USUAL, FULL)
+        self._learned: dict[Wanted, Learned] = {}
         self.judge = lru_cache(maxsize=None)(self._judge)
 
     def close(self) -> None:
@@ -107,29 +131,29 @@ class Study:
         judge = self.judge(f"cheat:{hp}", policy.recall) if own else Judge(grow(game, policy.recall))
         return judge.verdict(policy.on_tree(judge.tree).strategies).exploitability
 
-    def learn(self, hp: int, recall: str, seed: int | None = None, carried: bool = False) -> Learned:
-        """The agent of Cheat-hp after chance-sampled CFR, from nothing or from itself in the game with one point less."""
-        seed = self.terms.seed if seed is None else seed
-        held = (hp, recall, seed, carried)
-        if held not in self._learned:
-            before = self.learn(hp - 1, recall, seed).heritage if carried else None
-            with self.terms.timed(f"Cheat-{hp}, {recall}, seed {seed}, {'carried on' if carried else 'from nothing'}"):
-                self._learned[held] = self._learn(hp, recall, seed, before)
-        return self._learned[held]
+    def learn(self, hp: int, recall: str, seed: int | None = None, carried: bool = False, by_paper: bool = False) -> Learned:
+        """The agent of Cheat-hp after chance-sampled CFR."""
+        wanted = Wanted(hp, recall, self.terms.seed if seed is None else seed, carried, by_paper)
+        if wanted not in self._learned:
+            before = self.learn(hp - 1, recall, wanted.seed, by_paper=by_paper).heritage if carried else None
+            with self.terms.timed(str(wanted)):
+                self._learned[wanted] = self._learn(wanted, before)
+        return self._learned[wanted]
 
-    def learn_all(self, wanted: Sequence[tuple[int, str, int, bool]]) -> list[Learned]:
+    def learn_all(self, wanted: Sequence[Wanted]) -> list[Learned]:
         """Two at a time."""
         with ThreadPoolExecutor(2) as pool:
             return list(pool.map(lambda which: self.learn(*which), wanted))
 
-    def _learn(self, hp: int, recall: str, seed: int, before: Heritage | None) -> Learned:
+    def _learn(self, wanted: Wanted, before: Heritage | None) -> Learned:
+        hp, recall, by_paper = wanted.hp, wanted.recall, wanted.by_paper
         game = load(f"cheat:{hp}")
         assert isinstance(game, Game)
         walked = estimate(game, (0, 1))
-        solver = Sampled(game, recall, None, ChanceSampling(), seed, MEMORY, walked)
+        solver = Sampled(game, recall, None, PAPERS if by_paper else OURS, wanted.seed, MEMORY, walked)
         iterations, fallback = ITERATIONS, None
         if before:
-            solver.inherit(before)
+            solver.inherit(before.average_first().scaled(1.0, 0.0) if by_paper else before)
             iterations, fallback = self.scale.carried, brought(game, before, self.scale.carried, MEMORY, walked)
         solver.prepare()
         curve, seconds = [], 0.0
@@ -148,10 +172,10 @@ class Study:
         played = len(np.union1d(_with_total(first), _with_total(second)))
         return Learned(curve, solver.nodes, _policy(solver, fallback), heritage, seconds, met, played)
 
-    def curve(self, hp: int, recall: str, carried: bool = False) -> list[Point]:
-        """The mean over seeds; of Cheat-4 and larger games one seed."""
-        seeds = self.seeds if hp <= 3 else [self.terms.seed]
-        runs = self.learn_all([(hp, recall, seed, carried) for seed in seeds])
+    def curve(self, hp: int, recall: str, carried: bool = False, by_paper: bool = False) -> list[Point]:
+        """The mean over seeds; of Cheat-4 and larger games one seed, and all seeds if it is as in the paper."""
+        seeds = self.seeds if hp <= 3 or by_paper else [self.terms.seed]
+        runs = self.learn_all([Wanted(hp, recall, seed, carried, by_paper) for seed in seeds])
         return [
             Point(*(float(np.mean(column)) for column in zip(*points, strict=True)))
             for points in zip(*(run.curve for run in runs), strict=True)
@@ -182,6 +206,11 @@ def _with_total(held: Held) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Keys of information sets that the owner's average strategy reaches."""
     row = np.repeat(np.arange(len(held.keys)), np.diff(held.first))
     return held.keys[np.bincount(row, held.total, len(held.keys)) > 0]
+
+
+def manners(study: Study) -> dict[bool, str]:
+    """Whether agents learn as in the paper, and what that is called in titles: the paper's own way first, if it is asked for."""
+    return {True: f", {BY_PAPER}", False: ""} if study.scale.by_paper else {False: ""}
 
 
 def percent(x: float) -> str:

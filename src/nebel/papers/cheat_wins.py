@@ -10,7 +10,7 @@ import numpy as np
 from nebel.core.registry import load
 from nebel.match.agents import PolicyAgent
 from nebel.match.arena import Z95, play_deals
-from nebel.papers.cheat_study import AGENTS, HEURISTIC, RANDOM, Study, over, percent, player
+from nebel.papers.cheat_study import AGENTS, HEURISTIC, RANDOM, Point, Study, Wanted, manners, over, percent, player
 from nebel.policy.adopt import adopt
 from nebel.report.charts import Axis, Cell, bars, heat, lines
 from nebel.report.parts import Figure, Section, Table
@@ -33,14 +33,24 @@ LARGE = "cheat:large"
 
 
 def fig1(study: Study) -> Section:
-    curves = {name: study.curve(3, recall) for name, recall in AGENTS.items()}
     baseline = study.baseline(load("cheat:3"))
+    parts: list[Table | Figure] = []
+    data: dict[str, Any] = {"baseline": baseline}
+    for by_paper, how in manners(study).items():
+        curves = {name: study.curve(3, recall, by_paper=by_paper) for name, recall in AGENTS.items()}
+        parts += _while_learning(study, curves, baseline, how)
+        data["by_paper" if by_paper else "curves"] = {name: [point._asdict() for point in curve] for name, curve in curves.items()}
+    lead = "Shares of games that the agents win against the paper's two bots while they learn, every 5 iterations."
+    return Section("Fig. 1: games won in Cheat-3", lead, parts, data)
+
+
+def _while_learning(study: Study, curves: dict[str, list[Point]], baseline: float, how: str) -> list[Table | Figure]:
     parts: list[Table | Figure] = []
     for place, bot in enumerate(BOTS, 2):
         series = {name: [(point.iterations, point[place]) for point in curve] for name, curve in curves.items()}
         series["Heuristic against Random"] = [(point.iterations, baseline) for point in next(iter(curves.values()))]
         drawn = lines(f"Against {bot}", series, Axis("iterations", low=0), Axis("games won", low=0.2, high=1.0))
-        parts.append(Figure(f"Against {bot}, in Cheat-3", [("", drawn)]))
+        parts.append(Figure(f"Against {bot}, in Cheat-3{how}", [("", drawn)]))
     last = {name: curve[-1] for name, curve in curves.items()}
     rows = [(f"{name}-3", READ[name][0], percent(point.random), READ[name][1], percent(point.heuristic)) for name, point in last.items()]
     rows.append((HEURISTIC, READ[HEURISTIC][0], percent(baseline), "-", "-"))
@@ -50,13 +60,8 @@ def fig1(study: Study) -> Section:
         "most agents exceed its baseline. Its heuristic bot is told in words that leave much open; ours was chosen "
         "among variants that fit them, as one of about the paper's strength."
     )
-    parts.append(Table("After 100 iterations", head, rows, note))
-    lead = "Shares of games that the agents win against the paper's two bots while they learn, every 5 iterations."
-    data = {
-        "baseline": baseline,
-        "curves": {name: [point._asdict() for point in curve] for name, curve in curves.items()},
-    }
-    return Section("Fig. 1: games won in Cheat-3", lead, parts, data)
+    parts.append(Table(f"After 100 iterations{how}", head, rows, note))
+    return parts
 
 
 def fig2(study: Study) -> Section:
@@ -66,20 +71,20 @@ def fig2(study: Study) -> Section:
     parts: list[Table | Figure] = []
     rows = []
     data: dict[str, Any] = {"games": {name: game.string for name, game in games.items()}, "baseline": baseline, "wins": {}}
-    for name in GENERAL:
-        policy = study.learn(3, AGENTS[name]).policy
+    for name, by_paper, how in [(name, by_paper, how) for by_paper, how in manners(study).items() for name in GENERAL]:
+        policy = study.learn(3, AGENTS[name], by_paper=by_paper).policy
         won: dict[str, list[float]] = {bot: [] for bot in BOTS}
-        with study.terms.timed(f"{name}-3 plays everywhere"):
+        with study.terms.timed(f"{name}-3{how} plays everywhere"):
             for game in games.values():
                 larger, adopted = adopt(game, policy, by_likeness=True)
                 for bot in BOTS:
                     won[bot].append(study.wins(larger, PolicyAgent(name, adopted), bot))
         shown = {f"against {bot}": [round(x, 2) for x in won[bot]] for bot in BOTS}
         shown["Heuristic against Random"] = [round(x, 2) for x in baseline]
-        drawn = bars(f"{name}-3", list(games), shown, Axis("games won", high=1.0), "health points, and the large game")
-        parts.append(Figure(f"{name}-3 in other games", [("", drawn)]))
-        rows += [(f"{name}-3", bot, *map(percent, won[bot])) for bot in BOTS]
-        data["wins"][name] = won
+        drawn = bars(f"{name}-3{how}", list(games), shown, Axis("games won", high=1.0), "health points, and the large game")
+        parts.append(Figure(f"{name}-3 in other games{how}", [("", drawn)]))
+        rows += [(f"{name}-3{how}", bot, *map(percent, won[bot])) for bot in BOTS]
+        data["wins"][f"{name}{how}"] = won
     rows.append(("Heuristic", RANDOM, *map(percent, baseline)))
     note = (
         "By two decimals in the bars. With no health points a game is drawn after 1,000 turns, and a draw is not a win. large: 7 ranks "
@@ -115,7 +120,7 @@ def _elsewhere(study: Study, data: dict[str, Any]) -> Table:
 
 def arena(study: Study) -> Section:
     game, deals = load("cheat:3"), study.scale.games // 2
-    study.learn_all([(3, recall, study.terms.seed, False) for recall in AGENTS.values()])
+    study.learn_all([Wanted(3, recall, study.terms.seed) for recall in AGENTS.values()])
     players = {f"{name}-3": PolicyAgent(name, study.learn(3, recall).policy) for name, recall in AGENTS.items()}
     everybody = {**players, **{bot: player(bot) for bot in BOTS}}
     names = list(everybody)

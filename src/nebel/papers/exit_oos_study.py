@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from nebel.core.game import Game
 from nebel.core.recall import PERFECT
 from nebel.core.registry import load
 from nebel.learn.exit_oos import ExitOos, ExitOosSettings
+from nebel.learn.presets import preset_of
 from nebel.learn.workers import hire
 from nebel.match.agents import Agent, PolicyAgent, read
 from nebel.match.arena import Arena, Result
@@ -36,18 +39,23 @@ class Plan(NamedTuple):
 class Scale(NamedTuple):
     """How much is computed."""
 
-    steps: Sequence[int]  # simulations a move in Leduc
+    steps: Sequence[int]  # simulations a move in Leduc, by the paper's settings
     leduc: int  # iterations of training for each
-    plans: dict[str, Plan]  # of Goofspiels
+    plans: dict[str, Plan]  # of Goofspiels, by our settings
     games: int  # of the last network against each opponent
     younger: int  # of networks that are not the last
     rated: int  # of each pair of the table of ratings
     rival: str  # how long OOS and ISMCTS think
     advised: str  # how long a search by a network's advice thinks, and the OOS that it is set beside
     workers: str = str(os.cpu_count() or 1)
+    papers: Mapping[str, Plan] = MappingProxyType({})  # of Goofspiels, by the paper's settings
+    ours: Sequence[int] = ()  # simulations a move in Leduc, by our settings
 
 
-SMALL, LARGE = "goofspiel:6", "goofspiel:13"
+LEDUC, SMALL, LARGE = "leduc(suits=false)", "goofspiel:6", "goofspiel:13"
+PAPERS = {LEDUC: "paper-leduc", SMALL: "paper-goofspiel-6", LARGE: "paper-goofspiel-13"}
+"""The presets of exit-oos for the paper's games; its Leduc has 288 information states, so suits are not seen."""
+
 KEPT = {SMALL: (100, 200, 1000, 2000, 2500), LARGE: (100, 200, 500)}
 """The iterations of the paper's tables."""
 
@@ -55,19 +63,23 @@ SETTINGS: dict[str, dict[str, Any]] = {
     SMALL: {"simulations": 500, "hidden": "128-64", "trust": 200.0, "stride": 5.0},
     LARGE: {"simulations": 1000, "hidden": "128-128-64", "trust": 1000.0, "stride": 5.0},
 }
-LEDUC: dict[str, Any] = {"hidden": "128-64", "stride": 0.0, "trust": 0.0, "room": 400_000, "wander": 0.3, "steps": 128, "delta": 0.2}
-"""Of all networks of the figure, whatever their expert's simulations: lessons are what the search would play, as in the paper."""
+OUR_LEDUC: dict[str, Any] = {"hidden": "128-64", "stride": 0.0, "trust": 0.0, "room": 400_000, "wander": 0.3, "steps": 128, "delta": 0.2}
+"""Ours, whatever the expert's simulations: lessons are what the search would play, as in the paper."""
 
 TRUST = 2000.0
 """Of a search by a network's advice at the board, which is longer than those that it learned from."""
 
 STEPS = (1000, 5000, 10_000, 100_000)
 AGES = {SMALL: Plan(SETTINGS[SMALL], 150.0, KEPT[SMALL]), LARGE: Plan(SETTINGS[LARGE], 400.0, (10, *KEPT[LARGE]))}
-USUAL = Scale(STEPS, 40, AGES, 2000, 200, 100, "10k", "2k")
-FULL = Scale(STEPS, 200, {game: plan._replace(seconds=8 * plan.seconds) for game, plan in AGES.items()}, 5000, 5000, 1000, "10k", "10k")
-QUICK = Scale(
-    (50, 500), 5, {game: Plan({**SETTINGS[game], "simulations": 50}, 10.0, (2,)) for game in KEPT}, 200, 100, 20, "200", "100"
+BY_PAPER = {game: Plan(preset_of("exit-oos", PAPERS[game]), math.inf, kept, kept[-1]) for game, kept in KEPT.items()}
+USUAL = Scale(
+    STEPS, 40, AGES, 2000, 200, 100, "10k", "2k", papers={game: plan._replace(seconds=300.0) for game, plan in BY_PAPER.items()}, ours=STEPS
 )
+FULL = Scale(
+    STEPS, 200, {game: plan._replace(seconds=8 * plan.seconds) for game, plan in AGES.items()}, 5000, 5000, 1000, "10k", "10k",
+    papers=BY_PAPER, ours=STEPS,
+)  # fmt: skip
+QUICK = Scale((50, 500), 5, {game: Plan({**SETTINGS[game], "simulations": 50}, 10.0, (2,)) for game in KEPT}, 200, 100, 20, "200", "100")
 
 
 class Aged(NamedTuple):
@@ -107,9 +119,9 @@ class Study:
             crew.close()
         return found
 
-    def _trained(self, game: str) -> list[Aged]:
-        with self.terms.timed(f"{game}: training"):
-            return self.train(in_rules(load(game)), self.scale.plans[game])
+    def _trained(self, game: str, by_paper: bool = False) -> list[Aged]:
+        with self.terms.timed(f"{game}: training{' by the settings of the paper' if by_paper else ''}"):
+            return self.train(in_rules(load(game)), (self.scale.papers if by_paper else self.scale.plans)[game])
 
     def _arena(self, game: str) -> Arena:
         return Arena(load(game))

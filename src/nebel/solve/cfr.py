@@ -221,9 +221,9 @@ class FullWidth(Steady):
     def inherit(self, heritage: Heritage) -> None:
         """Begin with what was learned in a smaller game."""
         self.ages = heritage.ages
-        for side, table, (regret, total) in zip(self.tree.sides, self._tables, lay_down(heritage, self.tree), strict=True):
+        for side, table, (regret, total, first) in zip(self.tree.sides, self._tables, lay_down(heritage, self.tree), strict=True):
             table.regret[:], table.average[:] = regret, total
-            table.strategy[:] = shares_of(side.row, np.maximum(regret, 0.0))
+            table.strategy[:] = shares_of(side.row, first, shares_of(side.row, np.maximum(regret, 0.0)))
         self._refresh()
 
     def save(self) -> dict[str, NDArray[Any]]:

@@ -1,7 +1,7 @@
 """Curriculum learning: the games of an ordered family one after the other, each from what was learned in the one before.
 
 Cheng Yi, Tomoyuki Kaneko. Improving Counterfactual Regret Minimization Agents Training in Card Game Cheat Using Ordered
-Abstraction. 2021. Where it departs: the first strategy of a stage follows from the carried regrets, and is not set to the
+Abstraction. 2021. Where it departs: the first strategy of a stage follows from the carried regrets unless it is told to be the
 carried average; the average begins anew unless it is told to go on.
 """
 
@@ -38,6 +38,8 @@ class Curriculum(Settings):
     curriculum: str | None = setting(None, "solve a family in order, for example hp=1..5 or turns=2,4,6; budgets are for each stage")
     carry_regrets: float = setting(1.0, "carried regrets are multiplied by this (0: none are carried)", 0, 1000)
     carry_average: float = setting(0.0, "carried sums of the average are multiplied by this (0: it begins anew; 1: it goes on)", 0, 1000)
+    first_strategy: str = setting("regrets", "what an information state plays until its regrets change: what follows from the carried"
+                                  " regrets, or the carried average strategy", choices=("regrets", "average"))  # fmt: skip
 
 
 class Stage(NamedTuple):
@@ -97,6 +99,8 @@ def _solve_family(
     if not isinstance(settings, (Sweeping, Sampling)) or job.pone:
         method = f"{job.method} with --pone" if job.pone else job.method
         raise BadSetting(f"a curriculum is for tabular methods without --pone, for example --with cfr+, not for {method}")
+    if chosen.first_strategy == "average" and isinstance(settings, Sampling) and settings.kind != "chance":
+        raise BadSetting(f"--first-strategy average is for chance-sampled and for full-width methods such as cfr+, not for {job.method}")
     job = replace(job, settings=as_dict(settings), curriculum=asdict(chosen))
     for smaller, larger in pairwise(family):
         borrow(larger.game, smaller.game, job.recall)  # refuses before anything is computed
@@ -115,7 +119,9 @@ def _solve_family(
         if stage is not family[-1]:
             solver, result = result.solver, None  # its policy and then its tables make room for the next stage
             assert isinstance(solver, (FullWidth, Sampled))
-            heritage = left_by(solver, stage.game, job.recall).scaled(chosen.carry_regrets, chosen.carry_average)
+            left = left_by(solver, stage.game, job.recall)
+            left = left.average_first() if chosen.first_strategy == "average" else left
+            heritage = left.scaled(chosen.carry_regrets, chosen.carry_average)
             del solver
     assert result is not None
     facts = {**result.policy.facts, **asdict(chosen)}

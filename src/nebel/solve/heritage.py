@@ -1,4 +1,5 @@
-"""What a solver of a larger game takes over from one of a smaller game of the same family: regrets and sums of the average.
+"""What a solver of a larger game takes over from one of a smaller game of the same family: regrets, sums of the average and, if wanted,
+the average as the first strategy.
 
 Each information state of the larger game has one of the smaller in which it lies, found by the smaller game's glance (of
 perfect recall: the same observations). Moves are matched by their numbers; what has no counterpart begins with nothing.
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from nebel.core.game import BaseGame
 from nebel.core.kin import borrow
 from nebel.core.recall import PERFECT
-from nebel.core.tree import Tree, grow
+from nebel.core.tree import Side, Tree, grow
 from nebel.policy.table import Longs, Reals, sort_rows
 
 
@@ -26,6 +27,7 @@ class Held(NamedTuple):
     move: Longs
     regret: Reals
     total: Reals  # of the average strategy
+    strategy: Reals = np.zeros(0)  # the average strategy, where it is to be the first one; empty: the first one follows from the regrets
 
 
 class Heritage(NamedTuple):
@@ -45,6 +47,16 @@ class Heritage(NamedTuple):
         first, second = (held._replace(regret=held.regret * regrets, total=held.total * average) for held in self.held)
         return self._replace(held=(first, second), ages=(self.ages[0] if regrets else 0, self.ages[1] if average else 0))
 
+    def average_first(self) -> Heritage:
+        """The same, and an information state plays the average strategy until its regrets change for the first time."""
+        first, second = (held._replace(strategy=_averaged(held)) for held in self.held)
+        return self._replace(held=(first, second))
+
+    @property
+    def begins_with_average(self) -> bool:
+        """Whether the average strategy is to be the first one."""
+        return any(held.strategy.size > 0 for held in self.held)
+
 
 class Learner(Protocol):
     """A solver that can leave something behind."""
@@ -60,6 +72,13 @@ def left_by(solver: Learner, game: BaseGame, recall: str) -> Heritage:
     return Heritage(game, recall, solver.held(), (regrets + solver.iterations, sums + solver.iterations))
 
 
+def _averaged(held: Held) -> Reals:
+    """The shares of the sums, 0 where an information state has none."""
+    row = np.repeat(np.arange(len(held.keys)), np.diff(held.first))
+    sums = np.bincount(row, held.total, len(held.keys))[row]
+    return np.divide(held.total, sums, out=np.zeros(len(row)), where=sums > 0.0)
+
+
 NOTHING = Held(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
 
 
@@ -69,12 +88,26 @@ def sorted_held(keys: Longs, width: NDArray[np.integer], move: Longs, regret: Re
     return Held(keys.astype(np.int64), first, move[source].astype(np.int64), regret[source], total[source])
 
 
-def lay_down(heritage: Heritage, tree: Tree) -> list[tuple[Reals, Reals]]:
-    """For each player, by table place of the tree: the regrets and sums that are taken over, 0 where there are none."""
+def lifted(held: Held, source: Longs, side: Side) -> Held:
+    """What is held as rows of a larger game's side; `source` is one of `origins`."""
+    found = sorted_held(side.keys, np.diff(side.row), side.move, np.append(held.regret, 0.0)[source], np.append(held.total, 0.0)[source])
+    if not held.strategy.size:
+        return found
+    _, _, order = sort_rows(side.keys, np.diff(side.row))
+    return found._replace(strategy=_first_strategy(held, source)[order])
+
+
+def lay_down(heritage: Heritage, tree: Tree) -> list[tuple[Reals, Reals, Reals]]:
+    """For each player, by table place of the tree: the regrets and sums that are taken over, and the first strategy (in any scale) where it
+    is the carried average; 0 where there are none."""
     return [
-        (np.append(held.regret, 0.0)[source], np.append(held.total, 0.0)[source])
+        (np.append(held.regret, 0.0)[source], np.append(held.total, 0.0)[source], _first_strategy(held, source))
         for held, source in zip(heritage.held, origins(heritage, tree), strict=True)
     ]
+
+
+def _first_strategy(held: Held, source: Longs) -> Reals:
+    return np.append(held.strategy, 0.0)[source] if held.strategy.size else np.zeros(len(source))
 
 
 def origins(heritage: Heritage, tree: Tree) -> list[Longs]:

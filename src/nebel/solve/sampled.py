@@ -78,7 +78,8 @@ class Sampled(Steady):
             self._pool = shared.pool
             self._set_price(shared.table.size >> 1)
         self._shape = (depth, width)
-        self._extra = np.zeros(places)
+        self._extra = np.zeros(places) if tree is not None else shared.pending
+        self._first_strategy = False  # whether rows may hold a carried average in place of regrets, and the difference in `_extra`
         self._make_kernel(walker)
 
     def _make_kernel(self, walker: Walker) -> None:
@@ -87,7 +88,7 @@ class Sampled(Steady):
 
     def inherit(self, heritage: Heritage) -> None:
         """Begin with what was learned in a smaller game: at once on a tree, else whenever a new information state is met."""
-        self.ages = heritage.ages
+        self.ages, self._first_strategy = heritage.ages, heritage.begins_with_average
         if self.tree is None:
             aging = self.settings.weights == "discounted"  # in place
             old = (heritage.scaled(1.0, 1.0) if aging else heritage).held
@@ -97,15 +98,22 @@ class Sampled(Steady):
             self._set_price(self._worlds[0].table.size >> 1)
             return
         laid = lay_down(heritage, self.tree)
-        for sums in (False, True):
-            scatter(self._pool, self._starts(), sums, np.concatenate([player[sums] for player in laid]))
+        regret, total, first = (np.concatenate(column) for column in zip(*laid, strict=True))
+        if self._first_strategy:
+            rows = np.concatenate([side.row[:-1] + base for side, base in zip(self.tree.sides, (0, len(laid[0][0])), strict=True)])
+            known = np.repeat(np.add.reduceat(first, rows) > 0.0, np.diff(np.append(rows, len(first))))
+            self._extra[:] = np.where(known, regret - first, 0.0)
+            regret = np.where(known, first, regret)
+        scatter(self._pool, self._starts(), False, regret)
+        scatter(self._pool, self._starts(), True, total)
 
     def held(self) -> tuple[Held, Held]:
         """Regrets and sums, for a solver of a larger game."""
         if self.tree is None:
             return Held(*self._rows_of(0, regrets=True)), Held(*self._rows_of(1, regrets=True))
         cut = len(self.tree.sides[0].move)
-        regrets, totals = (np.split(self._gathered(sums), [cut]) for sums in (False, True))
+        whole = self._gathered(False) + self._extra if self._first_strategy else self._gathered(False)
+        regrets, totals = np.split(whole, [cut]), np.split(self._gathered(True), [cut])
         first, second = (
             sorted_held(side.keys, np.diff(side.row), side.move, regret, total)
             for side, regret, total in zip(self.tree.sides, regrets, totals, strict=True)
@@ -162,7 +170,7 @@ class Sampled(Steady):
     def _share(self, shared: RuleWorld) -> None:
         """A world for each thread: private stacks, one table."""
         own = [rule_world(self.game, len(shared.states), 1, 1) for _ in self._rngs]
-        common = {name: getattr(shared, name) for name in ("table", "counts", "owner", "moves", "pool", "old", "halt", "price")}
+        common = {name: getattr(shared, name) for name in ("table", "counts", "owner", "moves", "pool", "pending", "old", "halt", "price")}
         self._worlds = [w._replace(**common) for w in own]
 
     def prepare(self) -> None:
@@ -218,17 +226,17 @@ class Sampled(Steady):
     def _spread_over_threads(self, count: int, weight: float) -> tuple[int, bool]:
         """Iterate; return how many iterations were completed, and whether others were cut off."""
         knobs = (float(self.settings.epsilon), float(self.settings.rate) if self.settings.baseline else 0.0)
-        threads = len(self._rngs)
+        threads, deals = len(self._rngs), self.settings.deals
         parts = [count // threads + (i < count % threads) for i in range(threads)]
 
         def work(i: int) -> Any:
             with np.errstate(over="ignore"):
                 tables = (self._worlds[i], self._pool, self._extra, self._rngs[i])
-                return self._run(*tables, self._shape, 2 * parts[i], weight, knobs)
+                return self._run(*tables, self._shape, deals * parts[i], weight, knobs)
 
         found = [work(0)] if threads == 1 else list(self._workers.map(work, range(threads)))
         self.nodes += sum(int(touched) for touched, _, _ in found)
-        return sum(int(traversals) // 2 for _, traversals, _ in found), any(cut for _, _, cut in found)
+        return sum(int(traversals) // deals for _, traversals, _ in found), any(cut for _, _, cut in found)
 
     def _room(self) -> int:
         """How many iterations surely find room for new information states, after making room for some; none: the tables are full."""
@@ -296,7 +304,13 @@ class Sampled(Steady):
 
     def _discount(self, epoch: int) -> None:
         """DCFR(1.5, 0, 2) at the end of a period."""
-        discount(self._pool, self._starts(), *self._factors(epoch))
+        gain, loss, keep = self._factors(epoch)
+        if self._first_strategy and self.tree is not None:  # what a row holds and what is pending there are one regret
+            late = np.flatnonzero(self._extra)
+            whole = self._gathered(False)[late] + self._extra[late]
+        discount(self._pool, self._starts(), gain, loss, keep)
+        if self._first_strategy and self.tree is not None:
+            self._extra[late] = whole * np.where(whole > 0, gain, loss) - self._gathered(False)[late]
         self._discount_heritage(epoch)
 
     def _factors(self, epoch: int) -> tuple[float, float, float]:
@@ -335,7 +349,7 @@ class Sampled(Steady):
             world = self._worlds[0]
             used = int(world.counts[POOL])
             arrays |= {"table": world.table, "counts": world.counts, "owner": world.owner[: used // 2], "moves": world.moves[: used // 2]}
-        if self.settings.baseline:  # else it holds nothing between two iterations
+        if self.settings.baseline or self._first_strategy:  # else it holds nothing between two iterations
             arrays["extra"] = self._extra[: used // 2]
         return arrays | {"pool": self._pool[:used]}
 
@@ -351,7 +365,7 @@ class Sampled(Steady):
                 raise TooLarge("the saved tables do not fit into this much memory; give at least the --memory of the first run")
             check_pool(arrays["table"], arrays["counts"], arrays["owner"], used)
         fill(self._pool[:used], arrays.pop("pool"))  # each is dropped when it has been copied
-        if self.settings.baseline:
+        if self.settings.baseline or self._first_strategy:
             fill(self._extra[: used // 2], arrays.pop("extra"))
         if self.tree is None:
             world = self._worlds[0]

@@ -23,6 +23,7 @@ class Sampling(Settings):
     """What the sampling methods have in common."""
 
     kind = "outcome"
+    deals = 2
     epsilon = 0.0
     baseline = False
     rate = 0.0
@@ -52,9 +53,10 @@ class ExternalSampling(Sampling):
 
 @dataclass(frozen=True)
 class ChanceSampling(Sampling):
-    """Two deals an iteration, all moves of both players."""
+    """A few deals an iteration, all moves of both players."""
 
     kind = "chance"
+    deals: int = setting(2, "deals an iteration, each traversed once for both players; the usual algorithm has one", 1, 1000)
     weights: str = setting("discounted", "weights of later iterations", choices=("plain", "linear", "discounted"))
     period: int = setting(5, "iterations after which the weights change", 1)
 

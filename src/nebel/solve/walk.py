@@ -76,6 +76,7 @@ class RuleWorld(NamedTuple):
     owner: Any  # by half the place in the pool: whose information state begins there
     moves: Any  # by half the place in the pool: which move
     pool: Any
+    pending: Any  # by half the place in the pool: regrets that are added when the traversal ends
     old: Any  # for each player, what new information states take over
     halt: Any  # not 0: the traversal has to end
     price: Any  # bytes a move of an information state, bytes an information state, and bytes for all of them
@@ -140,10 +141,12 @@ def no_heritage(w: RuleWorld, d: int, p: int, place: int, n: int) -> None:
 
 
 def taking_over(game: Game, heritage: Heritage) -> Any:
-    """A rule that fills the row of a new information state with what a smaller game's holds."""
+    """A rule that fills the row of a new information state with what a smaller game's holds. Where the average is the first strategy, it
+    stands in place of the regrets until the traversal ends, and the difference is pending."""
     larger, recall = borrow(game, heritage.game, heritage.recall)
     perfect = recall == PERFECT
     look = look_away if perfect else larger.glances[recall].look
+    by_average = heritage.begins_with_average
 
     @rule
     def take_over(w: RuleWorld, d: int, p: int, place: int, n: int) -> None:
@@ -151,10 +154,19 @@ def taking_over(game: Game, heritage: Heritage) -> Any:
         at = find(w.old[p].keys, key)
         if at < 0:
             return
+        shares = 0.0
         for j in range(w.old[p].first[at], w.old[p].first[at + 1]):
             for i in range(n):
                 if w.legal[d, i] == w.old[p].move[j]:
                     w.pool[place + i], w.pool[place + n + i] = w.old[p].regret[j], w.old[p].total[j]
+                    if by_average:
+                        w.pending[(place >> 1) + i] = w.old[p].strategy[j]
+                        shares += w.old[p].strategy[j]
+        if by_average:
+            for i in range(n):
+                share = w.pending[(place >> 1) + i] if shares > 0.0 else w.pool[place + i]
+                w.pending[(place >> 1) + i] = w.pool[place + i] - share
+                w.pool[place + i] = share
 
     return take_over
 
@@ -264,6 +276,7 @@ def rule_world(game: Game, depth: int, slots: int, rows: int) -> RuleWorld:
         counts=counts,
         owner=np.zeros(rows, np.int8),
         moves=np.zeros(rows, np.int32),
+        pending=np.zeros(rows),
         pool=np.zeros(2 * rows),  # costs no memory before it is written to, so it can be as large as it may ever become
         old=(NOTHING, NOTHING),
         halt=apart((1,)),
