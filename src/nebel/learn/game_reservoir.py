@@ -42,8 +42,8 @@ class GameReservoir:
         order = np.argsort(which, kind="stable")
         place = np.arange(len(order)) - np.repeat(np.cumsum(count) - count, count)
         whole = Games.blank(len(count), *self._shape)
-        for held, array in zip(whole, new, strict=False):
-            held[which[order], place] = array[order]
+        at = which[order], place
+        whole.rows[at], whole.shares[at], whole.legal[at] = new.rows[order], new.shares[order], new.legal[order]
         whole.length[:] = count
         self._games.add(whole, rng)
         self.seen += len(new.rows)
