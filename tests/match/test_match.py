@@ -24,6 +24,7 @@ from nebel.match.deals import play_by_hand
 from nebel.match.rating import rate
 from nebel.policy.io import save_policy
 from nebel.policy.net import Layer, NetPolicy
+from nebel.policy.nets import NetsPolicy
 from nebel.policy.table import TablePolicy, from_tree, sorted_shares
 from nebel.search.target import in_rules
 from nebel.solve import Budget, Job, solve
@@ -360,3 +361,15 @@ def test_a_network_plays_games_that_differ_only_in_their_limit() -> None:
     for other in ("geister:x2y3g2b0(limit=60,assist=true)", "geister:x3y3g2b0(limit=60)", "leduc"):
         with pytest.raises(BadFile, match="was made for geister"):
             play_pair(nebel.game(other), network, read("random"), games=100, seed=3)
+
+
+def test_one_network_of_an_ensemble_plays_a_whole_game() -> None:
+    """One always bets and one always passes. Who drew one at each decision would get -5/64 against random play, and not -1/8."""
+    game = in_rules(nebel.game("kuhn"))
+    layer = Layer(np.zeros((2, game.encodings["perfect"].size, 2), np.float32), np.array([[-1, 1], [1, -1]], np.float32), "")
+    ensemble = NetsPolicy(game.string, game.fingerprint, "perfect", ((layer,), (layer,)), (np.array([1.0, 3.0]), np.array([2.0, 1.0])))
+    for seed in (1, 2):
+        met = play_pair(game, PolicyAgent("nets", ensemble), read("random"), games=4000, seed=seed)
+        assert met.exact == pytest.approx(-1 / 8)
+        assert met.interval is not None
+        assert met.interval[0] < -1 / 8 < met.interval[1] < -5 / 64

@@ -20,6 +20,7 @@ from nebel.core.suggest import did_you_mean
 from nebel.policy.adopt import Network, adopt, adopt_network
 from nebel.policy.checked import check_probabilities
 from nebel.policy.io import load_policy, policy_path
+from nebel.policy.nets import NetsPolicy
 from nebel.policy.table import MadePolicy, Policy, TablePolicy, Uniform
 
 Generator = NDArray[np.int64]
@@ -135,6 +136,9 @@ class PolicyAgent(Agent):
             check_probabilities(state, shares, self.name)
         return shares
 
+    def sit(self) -> Agent:
+        return DrawnNetwork(self.name, self._policy) if isinstance(self._policy, NetsPolicy) else self
+
     def knows(self, state: State) -> bool:
         if self._table is None:
             return True
@@ -155,6 +159,27 @@ class PolicyAgent(Agent):
             raise BadFile(f"{self.name}: {error}") from error
         self.game = game.string
         return game
+
+
+class DrawnNetwork(PolicyAgent):
+    """One seat of an ensemble of networks in one game: the first random number draws one of them, which then plays the whole game.
+
+    Asking all of them at every decision plays alike, and takes hundreds of times as long.
+    """
+
+    def __init__(self, name: str, policy: NetsPolicy) -> None:
+        super().__init__(name, policy)
+        self._nets, self._number = policy, -1
+
+    def choose(self, state: State, rng: Generator) -> int:
+        if self._number < 0:
+            self._nets.check_state(state)
+            weights = self._nets.weights[state.turn]
+            with np.errstate(over="ignore"):
+                self._number = pick_share(weights / weights.sum(), 0, len(weights), uniform(rng))
+        shares = self._nets.of_one(self._number, state)
+        with np.errstate(over="ignore"):
+            return list(shares)[pick_share(list(shares.values()), 0, len(shares), uniform(rng))]
 
 
 def read(text: str) -> Agent:

@@ -108,6 +108,15 @@ class NetsPolicy(MadePolicy):
         check_probabilities(state, found, "the networks' mixture")
         return found
 
+    def of_one(self, number: int, state: State) -> dict[int, float]:
+        """Return what one network plays, by number: a player who draws one for a whole game, by the weights, plays as all of them do."""
+        me, options = state.turn, state.options()
+        rows = encode(state, self.recall)[None]
+        one = [Layer(layer.weights[number], layer.biases[number], *layer.kind) for layer in self.layers[me]]
+        legal = np.zeros((1, self.layers[me][-1].weights.shape[2]), np.bool_)
+        legal[0, options] = True
+        return dict(zip(options, match_regrets(feed(one, rows), legal)[0, options].tolist(), strict=True))
+
     def on_tree(self, tree: Tree) -> OnTree:
         self.check_game(tree.game)
         first, second = (self._on_side(tree, p) for p in range(2))
