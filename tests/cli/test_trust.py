@@ -91,7 +91,16 @@ def test_no_verb_runs_a_game_file_that_only_a_file_names(words: str, evil: Path,
     assert not (evil / "canary").exists()
 
 
-@pytest.mark.parametrize("words", ["judge table.nebel+proof:2", "verify table.nebel", "strategy table.nebel", "geister-replay table.nebel"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "judge table.nebel+proof:2",
+        "verify table.nebel",
+        "strategy table.nebel",
+        "geister-replay table.nebel",
+        "import table.nebel --game kuhn --out other.nebel",
+    ],
+)
 def test_what_takes_other_files_runs_nothing(words: str, evil: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words.split()) == 2
     assert capsys.readouterr().err.count("\n") == 1
