@@ -16,9 +16,8 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
-# Three processes on two cores: a test that waits for another process leaves a core free.
 tests: $(VENV)/.dev browser
-	$(BIN)/pytest -n 3 --dist loadscope --no-loadscope-reorder --durations=30
+	$(BIN)/pytest -n 2 --dist loadscope --no-loadscope-reorder --durations=30
 
 # The page is tested in Chromium: installed where that is possible, else those tests are skipped and say so.
 browser:

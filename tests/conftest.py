@@ -7,6 +7,7 @@ import tempfile
 
 import pytest
 
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is imported: processes side by side would wait for each other's threads
 os.environ["NEBEL_STATE"] = tempfile.mkdtemp(prefix="nebel-state-")  # tests remember nothing about the user who runs them
 
 
