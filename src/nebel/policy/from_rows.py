@@ -86,7 +86,8 @@ def _unknown(game: BaseGame, row: Given, by_name: list[dict[str, Known | None]])
             return UnknownInformationState(f"in the state '{short(row.state)}' it is player {p} who is to move, not player {row.player}")
     names = [short(name) for name in itertools.islice(itertools.chain.from_iterable(by_name[p] for p in players), COMPARED)]
     hint = did_you_mean(short(row.state), names)
-    like = "" if hint else "; states look like " + ", ".join(f"'{name}'" for name in names[:SHOWN])
+    first = dict.fromkeys(short(state.names[0]) for p in players for state in by_name[p].values() if state)
+    like = "" if hint else "; states look like " + ", ".join(f"'{name}'" for name in itertools.islice(first, SHOWN))
     who = "no player" if row.player is None else f"player {row.player}"
     return UnknownInformationState(f"{game.string} has no state '{short(row.state)}' in which {who} is to move{hint}{like}")
 
