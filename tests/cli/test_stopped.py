@@ -72,6 +72,31 @@ def test_resume_alone_finishes_what_was_asked(words: list[str], number: int, who
     assert rows(cut) == rows(whole[words[0]])
 
 
+def test_networks_on_the_way_are_those_of_shorter_runs(tmp_path: Path) -> None:
+    kept, short = tmp_path / "kept", tmp_path / "short"
+    assert main([*LEARN, "--iterations", "12", "--keep-every", "5", "--run", str(kept)]) == 0
+    assert sorted(file.name for file in (kept / "kept").iterdir()) == ["000005.nebel", "000010.nebel"]
+    assert main([*LEARN, "--iterations", "5", "--run", str(short)]) == 0
+    assert (kept / "kept" / "000005.nebel").read_bytes() == (short / "policy.nebel").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("words", "wrong"),
+    [
+        (["--keep-every", "0", "--run", "there"], "--keep-every 0 is out of range: it must be at least 1"),
+        (["--keep-every", "5", "--out", "net.nebel"], "--keep-every needs a folder that stays: add --run FOLDER"),
+        (["--keep-every", "5"], "--keep-every needs a folder that stays: add --run FOLDER"),
+    ],
+)
+def test_networks_on_the_way_need_a_place(
+    words: list[str], wrong: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main([*LEARN, *words]) == 2
+    assert wrong in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
 def test_resuming_a_finished_run_adds_nothing(whole: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
     for verb, folder in whole.items():
         before = (folder / "metrics.jsonl").read_bytes(), (folder / "policy.nebel").read_bytes()

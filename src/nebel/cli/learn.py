@@ -34,6 +34,8 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument("--workers", default="1", metavar="N", help="processes that play, or ray:N for a Ray cluster (default: 1)")
     parser.add_argument("--tensorboard", metavar="FOLDER", help="write metrics for TensorBoard, too")
     add_places(parser, "network", 60)
+    kept = "after every N iterations keep the network of that moment, too, as FOLDER/kept/000050.nebel"
+    parser.add_argument("--keep-every", type=int, metavar="N", help=kept)
     add_settings(parser, Budget, "when to stop (whichever comes first; if no budget is given: 600 seconds)")
     method = method_named(method_in(words, DEFAULT))
     add_settings(parser, METHODS[method], f"settings of {method}")
@@ -51,6 +53,8 @@ def run(args: argparse.Namespace) -> int:
 
     places = places_of(args)
     folder, resume = places.folder, places.resume
+    if args.keep_every is not None and places.passing:
+        raise BadSetting("--keep-every needs a folder that stays: add --run FOLDER")
     method = method_named(args.method or DEFAULT)
     settings, limits = given(args, METHODS[method]), given(args, Budget)
     recall = args.recall
@@ -80,7 +84,8 @@ def run(args: argparse.Namespace) -> int:
             if scalars:
                 scalars(news)
 
-        result = learn(job, budget, folder, resume, args.workers, progress, args.checkpoint_every, places.out_name, overdue)
+        often = args.checkpoint_every, places.out_name, overdue, args.keep_every
+        result = learn(job, budget, folder, resume, args.workers, progress, *often)
     written = keep(result.policy, places)
     facts: dict[str, Any] = {
         "game": result.job.game,

@@ -67,6 +67,13 @@ class News(NamedTuple):
     metrics: dict[str, float]
 
 
+class Telling(NamedTuple):
+    """Whom a run tells how it stands, and that it takes longer than it was given."""
+
+    progress: Callable[[News], None]
+    overdue: Callable[[], None]
+
+
 METHODS: dict[str, type[Settings]] = {
     "exit-oos": ExitOosSettings, "deep-cfr": DeepCfrSettings, "dream": DreamSettings, "vr-deep-dcfr+": VrDeepDcfrSettings,
     "nfsp": NfspSettings, "mmd-ppo": MmdPpoSettings,
@@ -129,18 +136,22 @@ def learn(
     checkpoint_every: float = 60.0,
     out: str | None = None,
     overdue: Callable[[], None] = lambda: None,
+    keep_every: int | None = None,
 ) -> Learned:
     """Learn to play a game. With a folder the run can be killed at any moment and resumed to the same result; `run.json` in it holds what
     was asked for, the budget and the name of the file `out` included. `overdue` is called, from another thread, when the budget's seconds
-    are over and an iteration is still under way: it is not cut off."""
+    are over and an iteration is still under way: it is not cut off. After every `keep_every` iterations the network of that moment is
+    written into the folder's `kept`, for those who look at how it came about."""
+    if keep_every is not None and keep_every < 1:
+        raise BadSetting(f"--keep-every {keep_every} is out of range: it must be at least 1")
+    if keep_every is not None and folder is None:
+        raise BadSetting("--keep-every needs a folder that stays: add --run FOLDER")
     entry = Entry(job, budget or Budget(), folder, resume, out)
     with heard() as signals, entry.owned():
-        return _learn(entry, signals, workers, progress, checkpoint_every, overdue)
+        return _learn(entry, signals, workers, Telling(progress, overdue), checkpoint_every, keep_every)
 
 
-def _learn(
-    entry: Entry, signals: Signals, workers: str, progress: Callable[[News], None], checkpoint_every: float, overdue: Callable[[], None]
-) -> Learned:
+def _learn(entry: Entry, signals: Signals, workers: str, telling: Telling, checkpoint_every: float, keep_every: int | None) -> Learned:
     job = entry.asked.job
     game = in_rules(entry.game("learn"))
     recall = resolve_recall(game, job.recall)
@@ -159,12 +170,11 @@ def _learn(
         yardstick = Yardstick(game)
         if budget.until is not None and not yardstick.exact:
             raise TooLarge(f"{job.game} is too large to judge exactly, so --until cannot be met; give --iterations or --seconds")
-        loop = _LearnerLoop(learner, yardstick, budget, entry, signals, checkpoint_every, progress, overdue)
+        loop = _LearnerLoop(learner, yardstick, budget, entry, signals, checkpoint_every, telling, keep_every)
         loop.run()
     finally:
         crew.close()
-    facts: dict[str, Any] = {"method": job.method, "settings": job.settings, "seed": job.seed, "iterations": learner.iterations}
-    policy = learner.policy(facts)
+    policy = loop.policy()
     if entry.run:
         save_policy(policy, entry.run.path / "policy.nebel")
     ended = "it was spent before; a larger one extends the run" if loop.idle else ""
@@ -176,11 +186,17 @@ class _LearnerLoop(Loop):
 
     def __init__(
         self, learner: Learner, yardstick: Yardstick, budget: Budget, entry: Entry, signals: Signals, checkpoint_every: float,
-        progress: Callable[[News], None], overdue: Callable[[], None],
+        telling: Telling, keep_every: int | None,
     ) -> None:  # fmt: skip
-        super().__init__(learner, budget, entry, signals, checkpoint_every, overdue)
-        self.learner, self.yardstick, self.progress = learner, yardstick, progress
+        super().__init__(learner, budget, entry, signals, checkpoint_every, telling.overdue)
+        self.learner, self.yardstick, self.progress, self.keep_every = learner, yardstick, telling.progress, keep_every
         self.measured: dict[str, float] = {}
+
+    def policy(self) -> MadePolicy:
+        """What has been learned so far, with what made it."""
+        job = self.entry.asked.job
+        facts = {"method": job.method, "settings": job.settings, "seed": job.seed, "iterations": self.learner.iterations}
+        return self.learner.policy(facts)
 
     def prepare(self) -> None:
         self.learner.prepare()
@@ -191,6 +207,8 @@ class _LearnerLoop(Loop):
             if not math.isfinite(value):
                 kept = f" (the last checkpoint in {self.entry.run.path} is as it was)" if self.entry.run else ""
                 raise BadSetting(f"{name} is {value} after {self.learner.iterations:,} iterations{kept}; try a smaller --rate")
+        if self.keep_every and self.entry.run and self.learner.iterations % self.keep_every == 0:
+            save_policy(self.policy(), self.entry.run.kept(self.learner.iterations))
 
     def stop(self) -> None:
         """Interrupt the main thread: what this iteration did is lost, and the checkpoint is that of the one before."""

@@ -14,7 +14,9 @@ from nebel.solve.signals import Signals, Stopped
 GRACE = 1.0
 """Seconds over its budget after which a run cuts off the iterations that are under way, if that can be done."""
 LONG = 5.0
-"""Seconds of iterating after which a checkpoint is always kept: so much would be lost if the next iterations were interrupted."""
+"""Seconds of iterating after which a checkpoint is kept before its time: so much would be lost if the next iterations were interrupted."""
+RARELY = 20.0
+"""Such checkpoints come no sooner than so many times what the last one took: those of gigabytes would take longer than iterating."""
 
 
 class Loop(ABC):
@@ -36,6 +38,7 @@ class Loop(ABC):
         self.seconds = 0.0  # of iterating
         self._before = 0.0  # seconds of earlier parts of the run, of all that counts
         self._measured_at = self._kept_at = -1
+        self._took_to_save = 0.0
         self._pace = 0.0  # seconds that an iteration took lately
         self.idle = True  # whether there was nothing left to do
 
@@ -116,7 +119,8 @@ class Loop(ABC):
             if not self.cut:
                 self._save()
             raise Stopped(self.signals.received)
-        if not self.cut and (took > LONG or time.monotonic() - self._saved > self.checkpoint_every):
+        since = time.monotonic() - self._saved
+        if not self.cut and (since > self.checkpoint_every or (took > LONG and since > RARELY * self._took_to_save)):
             self._save()
 
     def _measure(self) -> None:
@@ -125,8 +129,10 @@ class Loop(ABC):
 
     def _save(self) -> None:
         if self.entry.run and self._kept_at != self.work.iterations:
+            begun = time.monotonic()
             self.entry.run.save(self.work, Spent(self.seconds, self.spent), self.entry.asked.digest)
             self._kept_at, self._saved = self.work.iterations, time.monotonic()
+            self._took_to_save = self._saved - begun
 
     @contextlib.contextmanager
     def _cut_off_in_time(self) -> Iterator[None]:

@@ -134,12 +134,13 @@ class Asked(NamedTuple):
         return {**asdict(self.job), "fingerprint": self.fingerprint, "budget": budget, "out": self.out}
 
 
-OWN = ("run.json", "metrics.jsonl", "checkpoint", "policy.nebel", "certificate.json")
+OWN = ("run.json", "metrics.jsonl", "checkpoint", "policy.nebel", "certificate.json", "kept")
 """What a run writes into its folder."""
 
 
 class Folder:
-    """A run on disk: run.json, metrics.jsonl, checkpoint/state.safetensors, policy.nebel, and perhaps certificate.json."""
+    """A run on disk: run.json, metrics.jsonl, checkpoint/state.safetensors, policy.nebel, and perhaps certificate.json and networks of
+    earlier iterations: kept/000050.nebel."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -155,7 +156,7 @@ class Folder:
             raise BadFile(f"{self.path} cannot be a folder for a run: {error.strerror or error}") from error
         try:
             with locked(self.path / ".lock", f"the run in {self.path}"):
-                for folder in (self.path, self._state.parent):
+                for folder in (self.path, self._state.parent, self.kept(0).parent):
                     for part in folder.glob(".*.part") if self.holds_a_run else ():  # of a process that was killed as it wrote
                         part.unlink(missing_ok=True)
                 yield
@@ -201,6 +202,10 @@ class Folder:
             return Asked(Job(**held), fingerprint, made_of(Budget, budget), out)
         except (ValueError, KeyError, TypeError) as error:
             raise BadFile(f"{file} is damaged: {error}") from error
+
+    def kept(self, iterations: int) -> Path:
+        """Return the file that holds what a run had found after so many iterations, if it was told to keep that."""
+        return self.path / "kept" / f"{iterations:06}.nebel"
 
     @property
     def _state(self) -> Path:
