@@ -26,6 +26,7 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument("--quick", action="store_true", help="shorter learning and fewer games; what is exact stays exact")
     parser.add_argument("--full", action="store_true", help="as much as the paper had, where that takes hours")
     add_out(parser, "write the report, a single HTML file, here (default: NAME.html)")
+    parser.add_argument("--runs", type=Path, metavar="FOLDER", help="folder for runs that take hours; the same command continues them")
     parser.add_argument("--seed", type=int, default=1, help="(default: 1)")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
 
@@ -41,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     if args.quick and args.full:
         raise BadSetting("--quick and --full contradict each other; give one of them, or none for the usual size")
     check_out(out, args.force, holds_report)
-    terms = Terms(args.quick, args.seed, lambda line: say(line, to_error=True), full=args.full)
+    terms = Terms(args.quick, args.seed, lambda line: say(line, to_error=True), full=args.full, runs=args.runs)
     report = compute(paper, only, terms, (lambda section: None) if args.json else show)
     write_text(out, report.html())
     if args.json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from nebel.core.errors import BadSetting
@@ -25,6 +26,8 @@ class Terms(NamedTuple):
     tell: Tell = lambda line: None
     sections: Sequence[str] = ()
     full: bool = False
+    runs: Path | None = None
+    """Where runs that take hours keep their folders: the same command continues them. None: nothing is kept."""
 
     @property
     def size(self) -> str:
