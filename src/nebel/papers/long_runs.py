@@ -32,12 +32,14 @@ TOLD_SECONDS = 600.0
 
 
 class Plan(NamedTuple):
-    """A run: its name among those of the paper, what learns, for how many iterations, and how often a network is kept on the way."""
+    """A run: its name among those of the paper, what learns, for how many iterations, how often a network is kept on the way, and the
+    number of processes, which does not change the result."""
 
     name: str
     job: Job
     iterations: int
     keep_every: int | None = None
+    workers: str = "1"
 
 
 class Record(NamedTuple):
@@ -116,7 +118,7 @@ def _make(terms: Terms, folder: Path, plan: Plan, measure: Measure) -> Record:
 
     with terms.timed(plan.name):
         learned = learn(
-            plan.job, Budget(iterations=plan.iterations), run.path, run.holds_a_run, progress=progress,
+            plan.job, Budget(iterations=plan.iterations), run.path, run.holds_a_run, plan.workers, progress,
             checkpoint_every=CHECKPOINT_SECONDS, keep_every=plan.keep_every,
         )  # fmt: skip
         job = {"game": plan.job.game, "method": plan.job.method, "recall": plan.job.recall, "seed": plan.job.seed}
