@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from nebel.core.rule import rule
@@ -130,6 +131,17 @@ class Encoding(NamedTuple):
     size: int
     write: Callable[[Record, int, Any], None]
     board: tuple[int, int] | None = None
+
+
+class MoreRecalls(NamedTuple):
+    """Recalls that a game has only if an option makes its states hold more of the past; the rules are the same whatever it is.
+
+    option  the name of the option
+    least   by recall, the smallest value of the option with which the game has it
+    """
+
+    option: str = ""
+    least: Mapping[str, int] = MappingProxyType({})
 
 
 class Bot(NamedTuple):
