@@ -144,6 +144,32 @@ class MoreRecalls(NamedTuple):
     least: Mapping[str, int] = MappingProxyType({})
 
 
+class Pieces(NamedTuple):
+    """How networks may name the moves of a board game: by pieces and directions instead of cells and directions.
+
+    A player's pieces are numbered kind by kind, those of a kind in the order of their cells; encodings begin with a plane of each kind.
+    The number of a move is ways * cell + way; an output's is ways * piece + way. Other moves follow, in both numberings.
+
+    >>> Pieces(cells=36, ways=4, counts=(4, 4)).outputs
+    32
+    """
+
+    cells: int
+    ways: int
+    counts: tuple[int, ...]
+    """The most pieces of each kind."""
+    more: int = 0
+    """Moves that are not of a piece on a cell."""
+
+    @property
+    def actions(self) -> int:
+        return self.ways * self.cells + self.more
+
+    @property
+    def outputs(self) -> int:
+        return self.ways * sum(self.counts) + self.more
+
+
 class Bot(NamedTuple):
     """A player that comes with a game: a rule that finds the move for the state `s` and a uniform number, by what the player to
     move may know.

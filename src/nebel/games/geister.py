@@ -8,7 +8,7 @@ import numpy as np
 from numpy import int64
 
 from nebel.core.errors import UnknownGame
-from nebel.core.game import CHANCE, END, Clues, Game, Hints, MoreRecalls, Record, Rules, openly, record
+from nebel.core.game import CHANCE, END, Clues, Game, Hints, MoreRecalls, Pieces, Record, Rules, openly, record
 from nebel.core.rule import rule
 from nebel.games.geister_board import BLUE, EMPTY, HIDDEN, OTHER_BLUE, OTHER_RED, RED, TOOK_BLUE, TOOK_RED, Board, brief, word
 from nebel.games.geister_bots import bots
@@ -260,6 +260,7 @@ def geister(
         bots=bots(field),
         prove=prover(field, most_plies),
         limited_by="limit",
+        pieces=Pieces(cells, 4, (field.blues, field.reds), ways if chosen else 0),
         more_recalls=MoreRecalls("history", recalls_of_boards()),
         view=view,
         svg=svg,
