@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 
 from nebel.learn.presets import preset_of
 from nebel.papers.exit_oos import PAPER, PUBLISHED
-from nebel.papers.exit_oos_study import FULL, KEPT, LARGE, PAPERS, SETTINGS, SMALL, Plan, Scale, Study
+from nebel.papers.exit_oos_replica import LARGE, PAPER_SIZE, PRESETS, SMALL, plans
+from nebel.papers.exit_oos_study import KEPT, SETTINGS, Plan, Scale, Study
 from nebel.papers.paper import Terms, compute
 from nebel.report.parts import Table
 
@@ -19,7 +18,15 @@ SCALE = Scale((5, 10), 0.0, dict.fromkeys(KEPT, Plan(TINY, 0.0, ())), 10, 4, 2, 
 def test_the_report() -> None:
     paper = PAPER._replace(study=lambda terms: Study(terms, SCALE))
     report = compute(paper, [], Terms(quick=True))
-    assert list(report.sections) == ["fig1", "table1", "table2", "table3"]
+    assert list(report.sections) == ["replica", "fig1", "table1", "table2", "table3"]
+    runs = {run["name"]: run for run in report.sections["replica"].data["runs"]}
+    assert list(runs) == ["leduc-5-1", "leduc-10-1", "goofspiel-6-1", "goofspiel-13-1"]
+    assert [at for at, _ in runs["leduc-5-1"]["measured"]["curve"]][-1] == 2
+    assert [row["iterations"] for row in runs["goofspiel-6-1"]["measured"]["ages"]] == [1, 2]
+    leduc, _, small, large, rated = report.sections["replica"].parts
+    for part in (leduc, small, large, rated):
+        assert isinstance(part, Table)
+        assert all(len(row) == len(part.head) for row in part.rows)
     curves = report.sections["fig1"].data["curves"]
     assert curves.keys() == {"5 simulations", "10 simulations"}
     assert all(0.0 < points[-1][1] < 5.0 for points in curves.values())
@@ -35,24 +42,13 @@ def test_the_report() -> None:
     assert "<svg" in html
 
 
-def test_the_papers_settings_stand_first() -> None:
-    study = Study(Terms(), SCALE._replace(papers={SMALL: Plan(TINY, 0.0, ())}, plans={SMALL: Plan(TINY, 0.0, ())}, ours=(5,)))
-    section = PAPER.sections["table1"](study)
-    assert [part.title for part in section.parts] == ["Games won, by the settings of the paper", "Games won, by our settings"]
-    assert section.data.keys() == {"by_paper", "ages"}
-    figure = PAPER.sections["fig1"](study)
-    assert [part.title for part in figure.parts if isinstance(part, Table)] == [
-        "At the end of training by the settings of the paper", "At the end of training by our settings",
-    ]  # fmt: skip
-    assert figure.data["ours"].keys() == {"5 simulations"}
-    study.close()
-
-
-@pytest.mark.parametrize("game", KEPT)
-def test_at_full_size_the_papers_settings_get_its_iterations(game: str) -> None:
-    plan = FULL.papers[game]
-    assert (plan.iterations, plan.seconds) == (KEPT[game][-1], math.inf)
-    assert plan.settings == preset_of("exit-oos", PAPERS[game])
+def test_the_papers_settings_get_its_iterations_and_its_presets() -> None:
+    by_game = {plan.job.game: plan for plan in plans(PAPER_SIZE, 1)}
+    for game, preset in PRESETS.items():
+        plan = by_game[game]
+        assert plan.job.settings == {**preset_of("exit-oos", preset), "simulations": plan.job.settings["simulations"]}
+    assert [(by_game[game].iterations, by_game[game].job.settings["simulations"]) for game in KEPT] == [(2500, 10_000), (500, 10_000)]
+    assert [plan.job.settings["simulations"] for plan in plans(PAPER_SIZE, 1)[:3]] == [5_000, 10_000, 100_000]
 
 
 def test_networks_are_kept_at_their_ages() -> None:

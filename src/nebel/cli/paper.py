@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from nebel.cli.outputs import add_out, check_out
 from nebel.cli.screen import emit, say, table
 from nebel.core.errors import BadSetting
-from nebel.core.output import write_text
+from nebel.core.output import check_folder, write_text
 from nebel.core.suggest import did_you_mean
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument("--full", action="store_true", help="as much as the paper had, where that takes hours")
     add_out(parser, "write the report, a single HTML file, here (default: NAME.html)")
     parser.add_argument("--runs", type=Path, metavar="FOLDER", help="folder for runs that take hours; the same command continues them")
+    parser.add_argument("--finished", action="store_true", help="report on the finished runs in the folder of --runs; begin none")
     parser.add_argument("--seed", type=int, default=1, help="(default: 1)")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
 
@@ -41,8 +42,12 @@ def run(args: argparse.Namespace) -> int:
     out = args.out or Path(f"{paper.name}.html")
     if args.quick and args.full:
         raise BadSetting("--quick and --full contradict each other; give one of them, or none for the usual size")
+    if args.finished and not args.runs:
+        raise BadSetting("--finished needs the folder of the runs: add --runs FOLDER")
+    if args.runs:
+        check_folder(args.runs)
     check_out(out, args.force, holds_report)
-    terms = Terms(args.quick, args.seed, lambda line: say(line, to_error=True), full=args.full, runs=args.runs)
+    terms = Terms(args.quick, args.seed, lambda line: say(line, to_error=True), full=args.full, runs=args.runs, finished=args.finished)
     report = compute(paper, only, terms, (lambda section: None) if args.json else show)
     write_text(out, report.html())
     if args.json:

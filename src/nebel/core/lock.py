@@ -12,13 +12,18 @@ from typing import IO
 from nebel.core.errors import BadFile
 
 
+class InUse(BadFile):
+    """Another process holds a lock."""
+
+
 @contextlib.contextmanager
 def locked(path: Path, what: str) -> Iterator[None]:
-    """Hold the lock at `path` for as long as the block lasts; raises `BadFile` if another process holds it, or in a read-only folder."""
+    """Hold the lock at `path` for as long as the block lasts; raises `InUse` if another process holds it, `BadFile` in a
+    read-only folder."""
     try:
         with path.open("a") as file:
             if not _lock(file):
-                raise BadFile(f"{what} is in use by another process; wait until it has ended, or stop it")
+                raise InUse(f"{what} is in use by another process; wait until it has ended, or stop it")
             yield
     except OSError as error:
         if error.filename != str(path):

@@ -60,7 +60,8 @@ class RegretSettings(Settings):
                            " (nets)", choices=("net", "nets"))  # fmt: skip
     temper: float = setting(1.0, "samples count by one over the odds of the traverser's earlier moves to this power: 1 is exact; in long"
                             " games a few samples then outweigh all others, and 0 lets all count alike", low=0.0, high=1.0)  # fmt: skip
-    average_steps: int = setting(50, "for the average strategy, in an iteration", low=1)
+    average_steps: int = setting(50, "steps of gradient descent for the average strategy, each time that its network is trained", low=1)
+    average_every: int = setting(1, "iterations from one training of the average strategy's network to the next", low=1)
     clip: float = setting(1.0, "gradients are no longer than this", low=0.0)
 
 
@@ -149,6 +150,12 @@ class RegretLearner:
         self.iterations, self.metrics, self.nodes = 0, dict[str, float](), 0
         self.rounds = 0  # of traversals of one player or the other, this one included: what papers call an iteration
         self._unit = Unit(game)
+        self._ahead: tuple[int, Settled] | None = None
+
+    @property
+    def cadence(self) -> int:
+        """Iterations from one policy that is up to date to the next."""
+        return self.settings.average_every if self.settings.average == "net" else 1
 
     def _net(self, player: int, iteration: int = 0) -> Values:
         s = self.settings
@@ -208,11 +215,11 @@ class RegretLearner:
             net = self._net(player, self.iterations) if s.fresh else self._gains[player]
             losses[f"loss_{player}"] = self.fit(net, self._memory[player], s.steps, s.clip, rng)
             self._gains[player] = net  # the next player samples against it: players alternate
-        if s.average == "net":
-            losses["average_loss"] = self.fit(self._average, self._strategies, s.average_steps, 0.0, rng)
-        else:
+        if s.average == "nets":
             for player in (0, 1):
                 self._past[player].append(self._gains[player].layers())
+        elif (self.iterations + 1) % s.average_every == 0:
+            losses["average_loss"] = self.fit(self._average, self._strategies, s.average_steps, 0.0, rng)
         self.iterations += 1
         spent = time.perf_counter() - begun
         self.metrics = {
@@ -221,9 +228,21 @@ class RegretLearner:
             "nodes_per_second": self.nodes / sampling, "sampling_share": sampling / spent,
         }  # fmt: skip
 
+    def _up_to_date(self) -> Settled:
+        """Return the network of the average strategy. Between two trainings that is a copy, trained on what is remembered now."""
+        s = self.settings
+        if not self.iterations % s.average_every:
+            return self._average
+        if self._ahead is None or self._ahead[0] != self.iterations:
+            ahead = Settled.of(self.game, self.recall, s.hidden, s.rate, self.seed + 3)
+            ahead.restore(self._average.save())
+            self.fit(ahead, self._strategies, s.average_steps, 0.0, np.random.default_rng([self.seed, self.iterations, 1]))
+            self._ahead = self.iterations, ahead
+        return self._ahead[1]
+
     def policy(self, facts: dict[str, Any]) -> NetPolicy | NetsPolicy:
         if self.settings.average == "net" or not self.iterations:
-            return self._average.policy(self.game, self.recall, facts)
+            return self._up_to_date().policy(self.game, self.recall, facts)
         stacked = [
             tuple(
                 Layer(np.stack([layer.weights for layer in same]), np.stack([layer.biases for layer in same]), *same[0].kind)
@@ -246,7 +265,7 @@ class RegretLearner:
 
     def restore(self, arrays: Arrays, iterations: int) -> None:
         self._unit.restore(arrays)
-        self.iterations = iterations
+        self.iterations, self.rounds = iterations, 2 * iterations
         self._average.restore(arrays, "average.")
         self._strategies.restore(arrays, "strategies.")
         for p in range(2):

@@ -52,6 +52,10 @@ class Learner(Protocol):
     iterations: int
     metrics: dict[str, float]
 
+    @property
+    def cadence(self) -> int:
+        """Iterations from one policy that is up to date to the next."""
+
     def prepare(self) -> None: ...
     def iterate(self) -> None: ...
     def policy(self, facts: dict[str, Any]) -> MadePolicy: ...
@@ -219,7 +223,7 @@ class _LearnerLoop(Loop):
         at = 1
         while at <= iterations:
             at = max(at + 5, math.ceil(1.1 * at))
-        return at
+        return -(-at // self.learner.cadence) * self.learner.cadence
 
     def measure(self) -> None:
         self.measured = self.yardstick.measure(self.learner.policy({}))

@@ -78,6 +78,8 @@ class ExitOosSettings(OosSettings):
 class ExitOos:
     """`iterations` so far; `metrics` of the last one."""
 
+    cadence = 1
+
     def __init__(self, game: Game, recall: str, settings: ExitOosSettings, seed: int, workers: Workers) -> None:
         self.game, self.recall, self.settings, self.seed, self.workers = game, recall, settings, seed, workers
         self.net = Dense.of(game, recall, settings.hidden, settings.learning_rate, seed)

@@ -50,6 +50,8 @@ class Warm(Plain):
 class Mirror:
     """`iterations` so far; `metrics` of the last one."""
 
+    cadence = 1
+
     def __init__(self, game: Game, recall: str, settings: MmdPpoSettings, seed: int, workers: Workers) -> None:
         self.game, self.recall, self.settings, self.seed = game, recall, settings, seed
         s, self.games = settings, Spread(game, recall, seed, workers)

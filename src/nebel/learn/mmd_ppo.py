@@ -134,6 +134,8 @@ class Lesson(NamedTuple):
 class MmdPpo:
     """`iterations` so far; `metrics` of the last one. Seats of rivals do not learn."""
 
+    cadence = 1
+
     def __init__(
         self, game: Game, recall: str, settings: MmdPpoSettings, seed: int, workers: Workers, rivals: Mapping[int, Frozen] = NOBODY
     ) -> None:

@@ -120,6 +120,8 @@ class Anticipating(Plain):
 class Nfsp:
     """`iterations` so far; `metrics` of the last one."""
 
+    cadence = 1
+
     def __init__(self, game: Game, recall: str, settings: NfspSettings, seed: int, workers: Workers) -> None:
         self.game, self.recall, self.settings, self.seed = game, recall, settings, seed
         s, self.games = settings, Spread(game, recall, seed, workers)

@@ -53,6 +53,8 @@ class VrDeepDcfrSettings(Settings):
 class VrDeepDcfr:
     """`iterations` so far; `metrics` of the last one."""
 
+    cadence = 1
+
     def __init__(self, game: Game, recall: str, settings: VrDeepDcfrSettings, seed: int, workers: Workers) -> None:
         self.game, self.recall, self.settings, self.seed = game, recall, settings, seed
         s, self.games = settings, Spread(game, recall, seed, workers)

@@ -6,73 +6,53 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 from nebel.core.registry import load
 from nebel.learn.drive import Yardstick
-from nebel.learn.presets import preset_of
 from nebel.match.agents import read
 from nebel.match.rating import rate
-from nebel.papers.exit_oos_study import LARGE, LEDUC, OUR_LEDUC, PAPERS, SMALL, Aged, Plan, Study
+from nebel.papers.exit_oos_replica import LARGE, LEDUC, NAME, PAPER_SIZE, PUBLISHED, PUBLISHED_ELO, SMALL, replica
+from nebel.papers.exit_oos_replica import QUICK as QUICK_REPLICA
+from nebel.papers.exit_oos_replica import USUAL as USUAL_REPLICA
+from nebel.papers.exit_oos_study import OUR_LEDUC, Aged, Plan, Study
 from nebel.papers.paper import Paper
 from nebel.report.charts import Axis, lines
 from nebel.report.parts import Figure, Section, Table
 from nebel.search.target import in_rules
-
-PUBLISHED = {
-    SMALL: {100: (66, 30), 200: (63, 34), 1000: (69, 26), 2000: (68, 27), 2500: (67, 25)},
-    LARGE: {100: (61, 40), 200: (69, 44), 500: (74, 53)},
-}
-"""By iterations: percent won against Random and against OOS(10k), the network always in seat one."""
-
-PUBLISHED_ELO = {"network after 100": "1500 (fixed)", "network after 200": "1531", "network after 500": "1600", "oos:10k": "1572"}
-
 
 Curves = dict[str, list[tuple[float, float]]]
 """By name: iterations, and exploitability of the network then."""
 
 
 def fig1(study: Study) -> Section:
-    parts, curves = _leduc(study, "by the settings of the paper", preset_of("exit-oos", PAPERS[LEDUC]), study.scale.steps, PACE)
-    data: dict[str, Any] = {"curves": curves}
-    if study.scale.ours:
-        more, data["ours"] = _leduc(study, "by our settings", OUR_LEDUC, study.scale.ours, OURS)
-        parts += more
-    lead = (
-        "Exploitability of the network in Leduc poker with 288 information states during training, by simulations that the expert makes "
-        "before a move. Exact."
-    )
-    return Section("Fig. 1: Leduc poker", lead, parts, data)
-
-
-def _leduc(study: Study, how: str, settings: dict[str, Any], steps: Sequence[int], note: str) -> tuple[list[Table | Figure], Curves]:
-    """The figure by some settings, and how it ends."""
     game = in_rules(load(LEDUC))
     yardstick = Yardstick(game)
     series: Curves = {}
     last: dict[str, Aged] = {}
-    for simulations in steps:
+    for simulations in study.scale.steps:
         name = f"{simulations:,} simulations"
-        plan = Plan({**settings, "simulations": simulations}, math.inf, _marks(), study.scale.leduc)
-        with study.terms.timed(f"leduc: training {how} with {name} a move"):
+        plan = Plan({**OUR_LEDUC, "simulations": simulations}, math.inf, _marks(), study.scale.leduc)
+        with study.terms.timed(f"leduc: training with {name} a move"):
             ages = study.train(game, plan)
         series[name] = [(aged.iterations, yardstick.measure(aged.policy)["exploitability"]) for aged in ages]
         last[name] = ages[-1]
-    drawn = lines(f"Leduc {how}", series, Axis("iterations", log=True), Axis("exploitability", log=True))
+    drawn = lines("Leduc by our settings", series, Axis("iterations", log=True), Axis("exploitability", log=True))
     rows = [(name, f"{last[name].iterations:,}", f"{last[name].seconds:,.0f}", f"{points[-1][1]:.3f}") for name, points in series.items()]
-    table = Table(f"At the end of training {how}", ("search", "iterations", "seconds", "exploitability of the network"), rows, note)
-    return [Figure(f"Exploitability {how}", [("", drawn)]), table], series
+    head = ("search", "iterations", "seconds", "exploitability of the network")
+    table = Table("At the end of training by our settings", head, rows, OURS)
+    parts: list[Table | Figure] = [Figure("Exploitability by our settings", [("", drawn)]), table]
+    lead = (
+        "Exploitability of the network in Leduc poker with 288 information states during training, by simulations that the expert makes "
+        "before a move. Exact."
+    )
+    return Section("Fig. 1 by our settings: Leduc poker", lead, parts, {"curves": series})
 
 
-PACE = (
-    "All have learned from equally many games; those of longer searches took longer. Simulations are led to what all know (nine in ten), "
-    "lessons are what the search would play, epsilon is 0.4, the network has one layer of 128, and the reservoir holds 32,000 games. "
-    "The paper's figure has no numbers to set beside."
-)
 OURS = (
-    "One simulation in five is led to what the searcher knows, samples are corrected by control variates, three moves of ten in self-play "
-    "are taken at random, and the network has layers of 128 and 64."
+    "All have learned from equally many games; those of longer searches took longer. One simulation in five is led to what the searcher "
+    "knows, samples are corrected by control variates, three moves of ten in self-play are taken at random, and the network has layers of "
+    "128 and 64."
 )
 
 
@@ -82,15 +62,11 @@ def _marks() -> list[int]:
 
 
 def goofspiel(study: Study, game: str, title: str) -> Section:
-    parts, data = [], {}
-    if game in study.scale.papers:
-        table, data["by_paper"] = _won(study, game, "Games won, by the settings of the paper", study.trained(game, by_paper=True))
-        parts.append(table)
-    table, data["ages"] = _won(study, game, "Games won, by our settings", study.trained(game))
-    return Section(title, "Games that the network wins alone, without search.", [*parts, table], data)
+    table, ages = _won(study, game, study.trained(game))
+    return Section(title, "Games that the network wins alone, without search.", [table], {"ages": ages})
 
 
-def _won(study: Study, game: str, title: str, ages: list[Aged]) -> tuple[Table, list[dict[str, Any]]]:
+def _won(study: Study, game: str, ages: list[Aged]) -> tuple[Table, list[dict[str, Any]]]:
     rivals = read("random"), read(f"oos:{study.scale.rival}")
     rows, data = [], []
     for aged in ages:
@@ -110,15 +86,15 @@ def _won(study: Study, game: str, title: str, ages: list[Aged]) -> tuple[Table, 
     ]
     head = ("iterations", "seconds", "Random: paper", "ours", f"OOS({study.scale.rival}): paper (10k)", "ours", "games")
     note = "Both seats, ties half, with half the width of a 95 % interval. In the paper the network always sits in seat one."
-    return Table(title, head, rows, note), data
+    return Table("Games won", head, rows, note), data
 
 
 def table1(study: Study) -> Section:
-    return goofspiel(study, SMALL, "Table 1: II Goofspiel(6)")
+    return goofspiel(study, SMALL, "Table 1 by our settings: II Goofspiel(6)")
 
 
 def table2(study: Study) -> Section:
-    return goofspiel(study, LARGE, "Table 2: II Goofspiel(13)")
+    return goofspiel(study, LARGE, "Table 2 by our settings: II Goofspiel(13)")
 
 
 def table3(study: Study) -> Section:
@@ -143,19 +119,23 @@ def table3(study: Study) -> Section:
     parts = [Table("Ratings", head, rows, note), Table("Pairs", ("pair", "won", "wins", "draws", "losses"), pairs)]
     data = {"ratings": [rating._asdict() for rating in ratings.table], "pairs": [result.as_json() for result in results]}
     lead = "The networks, the last of them as adviser of a search, the teacher, and Information Set MCTS, which the paper did not try."
-    return Section("Table 3: Elo in II Goofspiel(13)", lead, parts, data)
+    return Section("Table 3 by our settings: Elo in II Goofspiel(13)", lead, parts, data)
+
+
+def as_in_the_paper(study: Study) -> Section:
+    return replica(study.terms, study.terms.choose(QUICK_REPLICA, USUAL_REPLICA, PAPER_SIZE))
 
 
 PAPER = Paper(
-    name="exit_oos",
+    name=NAME,
     title="ExIt-OOS: learning from planning, computed again",
     cite="Andy Kitchen, Michela Benedetti. ExIt-OOS: Towards Learning from Planning in Imperfect Information Games. 2018.",
     intro=(
         "The figure and the tables of the paper beside our own. Networks learn what Online Outcome Sampling plays against itself, "
-        "and move in its playouts; first by the settings of the paper, then by ours. Usually the Goofspiels are learned for 5 minutes each "
-        "by the settings of the paper, for 2.5 and 7 minutes by ours; at full size for the paper's iterations, and eight times as long; "
-        "quickly for ten seconds by ours alone, which shows that it works and no more."
+        "and move in its playouts; first by the settings of the paper, for as many iterations as the paper has at full size and a few "
+        "usually; then by ours: 2.5 and 7 minutes for the Goofspiels usually, eight times as long at full size, ten seconds quickly, "
+        "which shows that it works and no more."
     ),
     study=Study,
-    sections={"fig1": fig1, "table1": table1, "table2": table2, "table3": table3},
+    sections={"replica": as_in_the_paper, "fig1": fig1, "table1": table1, "table2": table2, "table3": table3},
 )

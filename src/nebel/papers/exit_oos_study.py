@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import math
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import combinations
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from nebel.core.game import Game
 from nebel.core.recall import PERFECT
 from nebel.core.registry import load
 from nebel.learn.exit_oos import ExitOos, ExitOosSettings
-from nebel.learn.presets import preset_of
 from nebel.learn.workers import hire
 from nebel.match.agents import Agent, PolicyAgent, read
 from nebel.match.arena import Arena, Result
 from nebel.match.arena import Terms as Match
 from nebel.match.thinkers import Thinker
+from nebel.papers.exit_oos_replica import LARGE, PUBLISHED, SMALL
 from nebel.papers.paper import Terms
 from nebel.policy.net import NetPolicy
 from nebel.search.oos import OosSettings
@@ -39,24 +37,18 @@ class Plan(NamedTuple):
 class Scale(NamedTuple):
     """How much is computed."""
 
-    steps: Sequence[int]  # simulations a move in Leduc, by the paper's settings
+    steps: Sequence[int]  # simulations of a move in Leduc
     leduc: int  # iterations of training for each
-    plans: dict[str, Plan]  # of Goofspiels, by our settings
+    plans: dict[str, Plan]  # of Goofspiels
     games: int  # of the last network against each opponent
     younger: int  # of networks that are not the last
     rated: int  # of each pair of the table of ratings
     rival: str  # how long OOS and ISMCTS think
     advised: str  # how long a search by a network's advice thinks, and the OOS that it is set beside
     workers: str = str(os.cpu_count() or 1)
-    papers: Mapping[str, Plan] = MappingProxyType({})  # of Goofspiels, by the paper's settings
-    ours: Sequence[int] = ()  # simulations a move in Leduc, by our settings
 
 
-LEDUC, SMALL, LARGE = "leduc(suits=false)", "goofspiel:6", "goofspiel:13"
-PAPERS = {LEDUC: "paper-leduc", SMALL: "paper-goofspiel-6", LARGE: "paper-goofspiel-13"}
-"""The presets of exit-oos for the paper's games; its Leduc has 288 information states, so suits are not seen."""
-
-KEPT = {SMALL: (100, 200, 1000, 2000, 2500), LARGE: (100, 200, 500)}
+KEPT = {game: tuple(ages) for game, ages in PUBLISHED.items()}
 """The iterations of the paper's tables."""
 
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -71,14 +63,8 @@ TRUST = 2000.0
 
 STEPS = (1000, 5000, 10_000, 100_000)
 AGES = {SMALL: Plan(SETTINGS[SMALL], 150.0, KEPT[SMALL]), LARGE: Plan(SETTINGS[LARGE], 400.0, (10, *KEPT[LARGE]))}
-BY_PAPER = {game: Plan(preset_of("exit-oos", PAPERS[game]), math.inf, kept, kept[-1]) for game, kept in KEPT.items()}
-USUAL = Scale(
-    STEPS, 40, AGES, 2000, 200, 100, "10k", "2k", papers={game: plan._replace(seconds=300.0) for game, plan in BY_PAPER.items()}, ours=STEPS
-)
-FULL = Scale(
-    STEPS, 200, {game: plan._replace(seconds=8 * plan.seconds) for game, plan in AGES.items()}, 5000, 5000, 1000, "10k", "10k",
-    papers=BY_PAPER, ours=STEPS,
-)  # fmt: skip
+USUAL = Scale(STEPS, 40, AGES, 2000, 200, 100, "10k", "2k")
+FULL = Scale(STEPS, 200, {game: plan._replace(seconds=8 * plan.seconds) for game, plan in AGES.items()}, 5000, 5000, 1000, "10k", "10k")
 QUICK = Scale((50, 500), 5, {game: Plan({**SETTINGS[game], "simulations": 50}, 10.0, (2,)) for game in KEPT}, 200, 100, 20, "200", "100")
 
 
@@ -119,9 +105,9 @@ class Study:
             crew.close()
         return found
 
-    def _trained(self, game: str, by_paper: bool = False) -> list[Aged]:
-        with self.terms.timed(f"{game}: training{' by the settings of the paper' if by_paper else ''}"):
-            return self.train(in_rules(load(game)), (self.scale.papers if by_paper else self.scale.plans)[game])
+    def _trained(self, game: str) -> list[Aged]:
+        with self.terms.timed(f"{game}: training"):
+            return self.train(in_rules(load(game)), self.scale.plans[game])
 
     def _arena(self, game: str) -> Arena:
         return Arena(load(game))

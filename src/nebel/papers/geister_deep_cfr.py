@@ -23,6 +23,9 @@ from nebel.learn.presets import preset_of
 from nebel.learn.workers import Alone, hire
 from nebel.match.agents import Agent, PolicyAgent, read
 from nebel.match.arena import play_pair
+from nebel.papers.geister_deep_cfr_replica import NAME, PAPER_SIZE, replica
+from nebel.papers.geister_deep_cfr_replica import QUICK as QUICK_REPLICA
+from nebel.papers.geister_deep_cfr_replica import USUAL as USUAL_REPLICA
 from nebel.papers.paper import Paper, Terms
 from nebel.policy.table import MadePolicy, Uniform
 from nebel.report.charts import Axis, lines
@@ -306,8 +309,12 @@ def escapes(study: Study) -> Section:
     return Section("Fig. 6: wins by escape", lead, [drawn, table], {"players": data})
 
 
+def as_in_the_paper(study: Study) -> Section:
+    return replica(study.terms, study.terms.choose(QUICK_REPLICA, USUAL_REPLICA, PAPER_SIZE))
+
+
 PAPER = Paper(
-    name="geister_deep_cfr",
+    name=NAME,
     title="Geister by outcome-sampling Deep CFR, computed again",
     cite="Chen Chen, Tomoyuki Kaneko. Utilizing History Information in Acquiring Strategies for Board Game Geister by Deep CFR.",
     intro=(
@@ -316,5 +323,5 @@ PAPER = Paper(
         "whether the board before helps, also of networks that learn by MMD-PPO, which are much stronger after the same time."
     ),
     study=Study,
-    sections={"history": history, "opponents": opponents, "escapes": escapes, "shipped": shipped},
+    sections={"replica": as_in_the_paper, "history": history, "opponents": opponents, "escapes": escapes, "shipped": shipped},
 )

@@ -23,6 +23,9 @@ from nebel.judge.best_response import Judge, Verdict
 from nebel.match.agents import PolicyAgent
 from nebel.match.bots import BotAgent
 from nebel.papers.geister_dream_learned import against_random, learned
+from nebel.papers.geister_dream_replica import NAME, PAPER_SIZE, replica
+from nebel.papers.geister_dream_replica import QUICK as QUICK_REPLICA
+from nebel.papers.geister_dream_replica import USUAL as USUAL_REPLICA
 from nebel.papers.paper import Paper, Terms
 from nebel.report.parts import Section, Table
 from nebel.solve.cfr import FullWidth
@@ -209,8 +212,12 @@ def looking_ahead(study: Study) -> Section:
     return Section("Larger variants, 100 plies", lead, [Table("Purple", head, rows, note)], {"variants": data})
 
 
+def as_in_the_paper(study: Study) -> Section:
+    return replica(study.terms, study.terms.choose(QUICK_REPLICA, USUAL_REPLICA, PAPER_SIZE))
+
+
 PAPER = Paper(
-    name="geister_dream",
+    name=NAME,
     title="Geister variants: exact values",
     cite="Lucien Troillet, Kiminori Matsuzaki. Analyzing simplified Geister using DREAM.",
     intro=(
@@ -218,5 +225,8 @@ PAPER = Paper(
         "blue), and empty columns at each side. The paper learned strategies and let them play against Random; here the games are solved."
     ),
     study=Study,
-    sections={"solved": solved, "merged": merged, "larger": looking_ahead, "learned": lambda study: learned(study, PUBLISHED)},
+    sections={
+        "replica": as_in_the_paper, "solved": solved, "merged": merged, "larger": looking_ahead,
+        "learned": lambda study: learned(study, PUBLISHED),
+    },
 )

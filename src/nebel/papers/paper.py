@@ -28,6 +28,8 @@ class Terms(NamedTuple):
     full: bool = False
     runs: Path | None = None
     """Where runs that take hours keep their folders: the same command continues them. None: nothing is kept."""
+    finished: bool = False
+    """Whether reports are made of the finished runs in `runs` alone, and no run is begun or continued."""
 
     @property
     def size(self) -> str:
