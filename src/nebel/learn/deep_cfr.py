@@ -145,7 +145,7 @@ class RegretLearner:
         # with --average nets no strategies are needed; other memories are filled all the same, for they take luck from the same generator
         self._averages = s.average == "net" or s.memory != "reservoir"
         self._strategies = kind(Experience.blank(s.room if self._averages else 1, size, game.actions))
-        self._average = Settled.of(game, recall, s.hidden, s.rate, seed + 3, s.outputs)
+        self._average = self._average_net()
         self._past: tuple[list[tuple[Layer, ...]], list[tuple[Layer, ...]]] = ([], [])
         self.iterations, self.metrics, self.nodes = 0, dict[str, float](), 0
         self.rounds = 0  # of traversals of one player or the other, this one included: what papers call an iteration
@@ -160,6 +160,10 @@ class RegretLearner:
     def _net(self, player: int, iteration: int = 0) -> Values:
         s = self.settings
         return Values.of(self.game, self.recall, s.hidden, s.rate, self.seed + player + 10 * iteration, s.outputs)
+
+    def _average_net(self) -> Settled:
+        s = self.settings
+        return Settled.of(self.game, self.recall, s.hidden, s.rate, self.seed + 3, s.outputs)
 
     def mind(self) -> Regrets:
         """How both players move now. As papers with reservoirs have it, the second player's first samples are against the network that the
@@ -234,7 +238,7 @@ class RegretLearner:
         if not self.iterations % s.average_every:
             return self._average
         if self._ahead is None or self._ahead[0] != self.iterations:
-            ahead = Settled.of(self.game, self.recall, s.hidden, s.rate, self.seed + 3)
+            ahead = self._average_net()
             ahead.restore(self._average.save())
             self.fit(ahead, self._strategies, s.average_steps, 0.0, np.random.default_rng([self.seed, self.iterations, 1]))
             self._ahead = self.iterations, ahead
