@@ -94,7 +94,7 @@ def random_games(game: Game, count: int, seed: int) -> Any:
                 yield state
 
 
-@pytest.mark.parametrize("string", [SMALL, "geister:x4y4g3Bb0(limit=30)"])
+@pytest.mark.parametrize("string", [SMALL, "geister:x5y4g3Bb1(limit=30)"])
 def test_planes_are_those_of_the_boards_before(string: str) -> None:
     """For every number of boards and both players, wherever games at random come, their ends too."""
     game = in_rules(nebel.game(string.replace(")", ",history=8)")))
