@@ -179,10 +179,10 @@ def test_names_and_refusals(capsys: pytest.CaptureFixture[str]) -> None:
         assert main(learn) == 2
         told = capsys.readouterr().err
         assert f"no recall 'clock-and-previous-{wrong}'" in told
-        assert "and with history=N six-channels-and-previous-2, clock-and-previous-2," in told
+        assert "clock-and-previous-N (with history=N, N = 2 to 8)" in told
         assert len(told.splitlines()) == 1
     assert main(["games", "geister:x2y3g2b0(limit=3)"]) == 0
-    assert "recalls with history=N six-channels-and-previous-2 (N = 2)" in capsys.readouterr().out
+    assert "more recalls        six-channels-and-previous-N (with history=N, N = 2 to 8), clock-and-previous-N (" in capsys.readouterr().out
     game = providing(nebel.game(SMALL), "clock-and-previous-4")
     assert game.options["history"] == 4
     assert providing(game, "clock-and-previous-3") is game

@@ -143,6 +143,21 @@ class MoreRecalls(NamedTuple):
     option: str = ""
     least: Mapping[str, int] = MappingProxyType({})
 
+    def __str__(self) -> str:
+        """Name the recalls; those that differ in a last number only are one.
+
+        >>> print(MoreRecalls("history", {"boards-2": 2, "boards-3": 3}))
+        boards-N (with history=N, N = 2 to 3)
+        """
+        stems: dict[str, list[int]] = {}
+        for name, value in self.least.items():
+            stems.setdefault(f"{name.removesuffix(str(value))}N" if name.endswith(str(value)) else name, []).append(value)
+        option, found = self.option, list[str]()
+        for stem, values in stems.items():
+            how = f"N, N = {min(values)} to {max(values)}" if len(values) > 1 else f"{values[0]}"
+            found.append(f"{stem} (with {option}={how})")
+        return ", ".join(found)
+
 
 class Pieces(NamedTuple):
     """How networks may name the moves of a board game: by pieces and directions instead of cells and directions.

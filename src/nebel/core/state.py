@@ -206,9 +206,9 @@ def resolve_recall(game: BaseGame, recall: str) -> str:
         return next(iter(game.glances))
     offered = (PERFECT, *game.glances)
     if recall not in offered:
-        held = game.more_recalls if isinstance(game, Game) else MoreRecalls()
-        more = f"; and with {held.option}=N {', '.join(held.least)}" if held.option else ""
-        hint = did_you_mean(recall, (*offered, *held.least))
+        added = game.more_recalls if isinstance(game, Game) else MoreRecalls()
+        more = f", {added}" if added.least else ""
+        hint = did_you_mean(recall, (*offered, *added.least))
         raise BadSetting(f"{game.string} has no recall {recall!r}{hint}; it has: {', '.join(offered)}{more}")
     return recall
 
