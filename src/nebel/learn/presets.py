@@ -37,9 +37,9 @@ OUR_OWN = "our own, found on Leduc poker and on Geister"
 PRESETS: dict[str, dict[str, Preset]] = {
     "deep-cfr": {
         "geister": Preset(
-            {"sampling": "outcome", "estimate": "paper", "memory": "reservoir", "fresh": True, "hidden": "geister-deep-cfr",
+            {"sampling": "outcome", "estimate": "paper", "memory": "reservoir", "hidden": "geister-deep-cfr",
              "traversals": 384, "batch": 3584, "room": 1_075_200, "rate": 0.01, "clip": 1.0, "explore": 0.6, "steps": 100,
-             "average_every": 50, "average_steps": 2000}, PAPER_ON_GEISTER, "six-channels",
+             "average_every": 50, "average_steps": 1000}, PAPER_ON_GEISTER, "six-channels",
         ),
         "leduc": Preset(
             {"memory": "samples", "fresh": True, "traversals": 1500, "steps": 750, "batch": 2048, "room": 1_000_000, "average": "nets"},
