@@ -15,6 +15,7 @@ import nebel
 from nebel import Problem, game, record, rule
 from nebel.core.conform import _compile_fault
 from nebel.core.errors import BadRules
+from nebel.core.game import Pieces
 from nebel.core.template import new_game
 
 kuhn = game("kuhn")
@@ -45,6 +46,8 @@ def test_a_state_that_cannot_be_is_refused(fields: dict[str, Any], said: str) ->
         ({"actions": 10**10, "width": 0}, "depth=5 takes .* bytes for one game"),
         ({"rules": (1, 2)}, "rules is a tuple; write rules=Rules"),
         ({"rules": kuhn.rules._replace(score=None)}, "score=None is not a rule"),
+        ({"pieces": Pieces(cells=2, ways=2, counts=(1,))}, "number 4 moves, and actions=2"),
+        ({"pieces": Pieces(cells=1, ways=2, counts=(1,) * 99)}, "the encoding 'perfect' is shorter than the planes of pieces="),
     ],
 )
 def test_declarations_that_cannot_be_are_refused(change: dict[str, Any], said: str) -> None:

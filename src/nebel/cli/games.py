@@ -58,6 +58,8 @@ def _one(game: BaseGame, recall: str, as_json: bool) -> int:
     if facts["choices"] and facts["choices"] != states:
         say(f"with a choice       {' + '.join(f'{n:,}' for n in facts['choices'])}")
     say(f"recalls             {', '.join((PERFECT, *game.glances))}")
+    if isinstance(game, Game) and game.more_recalls.least:
+        say(f"more recalls        {game.more_recalls}")
     if bots := getattr(game, "bots", {}):
         say(f"bots                {', '.join(f'{name} ({bot.note})' if bot.note else name for name, bot in bots.items())}")
     state = game.start()

@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     if isinstance(policy, TablePolicy):
         game, policy = adopt(game, policy)
     elif isinstance(policy, Network):
-        policy = adopt_network(game, policy)
+        game, policy = adopt_network(game, policy)
     patience = args.patience or PATIENCE
     if args.by == "abstract":
         return _abstract(game, policy, patience, args.json)

@@ -42,6 +42,7 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from nebel.core.kin import providing
     from nebel.core.registry import load
     from nebel.core.state import resolve_recall
     from nebel.learn.drive import METHODS, learn, method_named
@@ -69,7 +70,8 @@ def run(args: argparse.Namespace) -> int:
         raise BadSetting("which game? for example: nebel learn goofspiel:6 (nebel games lists them)")
     else:
         if recall:  # what is not said may be anything that the game offers; what is said must hold
-            encoding_of(in_rules(game := load(args.game)), resolve_recall(game, recall))
+            game = in_rules(providing(load(args.game), recall))
+            encoding_of(game, resolve_recall(game, recall))
         choices = {name: value for name, value in {"seed": args.seed, "recall": recall}.items() if value is not None}
         job = Job(args.game, method, settings=settings, **choices)
     scalars = scalars_in(args.tensorboard) if args.tensorboard else None

@@ -23,6 +23,8 @@ from nebel.core.parts import Encoding as Encoding
 from nebel.core.parts import Glance as Glance
 from nebel.core.parts import Hints as Hints
 from nebel.core.parts import Likeness as Likeness
+from nebel.core.parts import MoreRecalls as MoreRecalls
+from nebel.core.parts import Pieces as Pieces
 from nebel.core.parts import Record as Record
 from nebel.core.parts import Rules as Rules
 from nebel.core.parts import all_essential as all_essential
@@ -145,6 +147,8 @@ class Game(BaseGame):
               is none, -2: so many nodes did not tell. `after`: a move that was found before, to find another (-1: any)
     liken     how players of another game of the family, which is given, find their way here; raises BadSetting if they cannot
     limited_by  the option that says after how many moves a game is drawn: networks play games that differ in nothing else
+    pieces    how networks may name moves by pieces, if all encodings begin with planes of a player's own pieces
+    more_recalls  recalls that an option adds: networks of these play the game without it
     """
 
     state: np.dtype[np.void]
@@ -165,6 +169,8 @@ class Game(BaseGame):
     prove: Callable[[Record, int, int, int], int] | None = None
     liken: Callable[[Game], Likeness] | None = None
     limited_by: str = ""
+    pieces: Pieces | None = None
+    more_recalls: MoreRecalls = field(default_factory=MoreRecalls)
     view: Callable[[Record, int | None], str] | None = None
     svg: Callable[[Record, int | None], str] | None = None
     string: str = "game"

@@ -32,10 +32,20 @@ def same(game: BaseGame, other: BaseGame) -> bool:
     return game.fingerprint == other.fingerprint and getattr(game, "depth", None) == getattr(other, "depth", None)
 
 
+def providing(game: BaseGame, recall: str) -> BaseGame:
+    """Return the game, or, if it has a recall only with more of the past in its states, the same game with that."""
+    if not isinstance(game, Game) or recall in game.glances or recall not in game.more_recalls.least:
+        return game
+    return variant(game, game.more_recalls.option, str(game.more_recalls.least[recall]))
+
+
 def differ_in_limit(game: BaseGame, other: BaseGame) -> bool:
-    """Whether two games of one family differ only in the number of moves after which a game is drawn."""
-    option = game.limited_by if isinstance(game, Game) else ""
-    return bool(option) and game.name == other.name and {**game.options, option: 0} == {**other.options, option: 0}
+    """Whether two games of one family differ only in the number of moves after which a game is drawn, and in how much of the past their
+    states hold."""
+    if not isinstance(game, Game) or not game.limited_by or game.name != other.name:
+        return False
+    free = {game.limited_by: 0, game.more_recalls.option: 0}
+    return {**game.options, **free} == {**other.options, **free}
 
 
 def borrow(game: BaseGame, smaller: BaseGame, recall: str) -> tuple[BaseGame, str]:

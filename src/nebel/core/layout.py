@@ -80,6 +80,12 @@ def check_declarations(game: Game) -> None:
         value = getattr(game, name)
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
             raise BadRules(f"{name}={value!r} is out of range: it must be a whole number of at least {least}")
+    if game.pieces is not None:
+        if game.pieces.actions != game.actions:
+            raise BadRules(f"pieces={game.pieces} number {game.pieces.actions:,} moves, and actions={game.actions:,}")
+        planes = game.pieces.cells * len(game.pieces.counts)
+        if short := [recall for recall, encoding in game.encodings.items() if encoding.size < planes]:
+            raise BadRules(f"the encoding {short[0]!r} is shorter than the planes of pieces={game.pieces}, with which it must begin")
     line = (game.depth + 2) * (state.itemsize + 8 * (game.width or max(game.actions, game.outcomes)))
     if line > LARGEST_LINE:
         raise BadRules(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from nebel.core.rule import rule
@@ -130,6 +131,58 @@ class Encoding(NamedTuple):
     size: int
     write: Callable[[Record, int, Any], None]
     board: tuple[int, int] | None = None
+
+
+class MoreRecalls(NamedTuple):
+    """Recalls that a game has only if an option makes its states hold more of the past; the rules are the same whatever it is.
+
+    option  the name of the option
+    least   by recall, the smallest value of the option with which the game has it
+    """
+
+    option: str = ""
+    least: Mapping[str, int] = MappingProxyType({})
+
+    def __str__(self) -> str:
+        """Name the recalls; those that differ in a last number only are one.
+
+        >>> print(MoreRecalls("history", {"boards-2": 2, "boards-3": 3}))
+        boards-N (with history=N, N = 2 to 3)
+        """
+        stems: dict[str, list[int]] = {}
+        for name, value in self.least.items():
+            stems.setdefault(f"{name.removesuffix(str(value))}N" if name.endswith(str(value)) else name, []).append(value)
+        option, found = self.option, list[str]()
+        for stem, values in stems.items():
+            how = f"N, N = {min(values)} to {max(values)}" if len(values) > 1 else f"{values[0]}"
+            found.append(f"{stem} (with {option}={how})")
+        return ", ".join(found)
+
+
+class Pieces(NamedTuple):
+    """How networks may name the moves of a board game: by pieces and directions instead of cells and directions.
+
+    A player's pieces are numbered kind by kind, those of a kind in the order of their cells; encodings begin with a plane of each kind.
+    The number of a move is ways * cell + way; an output's is ways * piece + way. Other moves follow, in both numberings.
+
+    >>> Pieces(cells=36, ways=4, counts=(4, 4)).outputs
+    32
+    """
+
+    cells: int
+    ways: int
+    counts: tuple[int, ...]
+    """The most pieces of each kind."""
+    more: int = 0
+    """Moves that are not of a piece on a cell."""
+
+    @property
+    def actions(self) -> int:
+        return self.ways * self.cells + self.more
+
+    @property
+    def outputs(self) -> int:
+        return self.ways * sum(self.counts) + self.more
 
 
 class Bot(NamedTuple):

@@ -10,7 +10,7 @@ import numpy as np
 
 from nebel.core.calls import located
 from nebel.core.errors import BadFile, BadRules, BadSetting, IllegalMove, Problem
-from nebel.core.game import CHANCE, END, BaseGame
+from nebel.core.game import CHANCE, END, BaseGame, Game, MoreRecalls
 from nebel.core.picture import text_picture
 from nebel.core.recall import PERFECT, blank_memory, remember_move, remember_sight
 from nebel.core.rng import generator, uniform
@@ -206,7 +206,10 @@ def resolve_recall(game: BaseGame, recall: str) -> str:
         return next(iter(game.glances))
     offered = (PERFECT, *game.glances)
     if recall not in offered:
-        raise BadSetting(f"{game.string} has no recall {recall!r}{did_you_mean(recall, offered)}; it has: {', '.join(offered)}")
+        added = game.more_recalls if isinstance(game, Game) else MoreRecalls()
+        more = f", {added}" if added.least else ""
+        hint = did_you_mean(recall, (*offered, *added.least))
+        raise BadSetting(f"{game.string} has no recall {recall!r}{hint}; it has: {', '.join(offered)}{more}")
     return recall
 
 

@@ -8,25 +8,24 @@ import numpy as np
 from numpy import int64
 
 from nebel.core.errors import UnknownGame
-from nebel.core.game import CHANCE, END, Clues, Encoding, Game, Glance, Hints, Record, Rules, key_text, openly, record
-from nebel.core.rng import fold
+from nebel.core.game import CHANCE, END, Clues, Game, Hints, MoreRecalls, Pieces, Record, Rules, openly, record
 from nebel.core.rule import rule
-from nebel.games.geister_board import BLUE, EMPTY, HIDDEN, OTHER_BLUE, OTHER_RED, RED, Board, brief, word
+from nebel.games.geister_board import BLUE, EMPTY, HIDDEN, OTHER_BLUE, OTHER_RED, RED, TOOK_BLUE, TOOK_RED, Board, brief, word
 from nebel.games.geister_bots import bots
+from nebel.games.geister_history import MOST_BOARDS, keeping_boards, recalls_of_boards
+from nebel.games.geister_looks import looks_of
 from nebel.games.geister_proof import prover
 
 __all__ = ["ESCAPED", "LOST_BLUES", "LOST_REDS", "SETUP", "TOOK_BLUE", "TOOK_RED", "brief", "geister", "short_limit"]
 
-TOOK_RED, TOOK_BLUE, SETUP = 1, 2, 3
-"""What can be seen: the colour of a ghost that I took; SETUP + my colouring; then the other's moves."""
+SETUP = 3
+"""What can be seen, besides the colour of a ghost that I took: SETUP + my colouring; then the other's moves."""
 
 ESCAPED, LOST_BLUES, LOST_REDS = 1, 2, 3
 """How a game was won: a blue ghost left, the loser's blue ones are all taken, the winner's red ones are."""
 
 LONG, SHORT = 300, 100
 """Plies before a draw: in competitions, and in the papers' training and small variants."""
-
-KEY = (1 << 62) - 1
 
 
 def short_limit(cells: int) -> int:
@@ -43,13 +42,15 @@ def geister(
     setup: Literal["random", "chosen"] = "random",
     limit: int | None = None,
     assist: bool = False,
+    history: int | None = None,
 ) -> Game:
     """Catch the other's blue ghosts, have your own red ones caught, or lead a blue one out: whose is which colour, only its owner knows."""
     field = Board(width, height, ghosts, ghosts // 2 if reds is None else reds, buffer)
     if limit is not None and not 1 <= limit <= 10_000:
         raise UnknownGame(f"geister: limit={limit} is not possible; plies before a draw are 1 to 10,000")
-    cells, red_count, blue_count = field.cells, field.reds, field.ghosts - field.reds
-    most_blue, most_red = max(blue_count - 1, 1), max(red_count - 1, 1)  # that are taken while the game goes on; of one, 0
+    if history is not None and not 1 <= history <= MOST_BOARDS:
+        raise UnknownGame(f"geister: history={history} is not possible; states hold 1 to {MOST_BOARDS} earlier boards")
+    cells = field.cells
     most_plies = short_limit(cells) if limit is None else limit
     chosen = setup == "chosen"
     colourings = np.array(field.colourings, int64)
@@ -60,6 +61,7 @@ def geister(
     corners, _ = field.doors
     placing = 4 * cells  # the first move that chooses colours
     moved = SETUP + ways  # the first sight of a move
+    looks = looks_of(field, most_plies)
 
     @rule
     def start(s: Record) -> None:
@@ -186,116 +188,6 @@ def geister(
         s.were_red[:] = 0
         s.taken_before[:] = 0
 
-    narrow = 2 * cells <= 62
-
-    @rule
-    def look_at(ours: Any, reds: Any, theirs: Any) -> Any:
-        """By cell: empty, my blue, my red, the other's."""
-        key = int64(0)
-        if narrow:
-            for cell in range(cells):
-                mark = 3 if theirs >> (last - cell) & 1 else (1 + (reds >> cell & 1)) if ours >> cell & 1 else 0
-                key |= int64(mark) << 2 * cell
-            return key
-        return fold(fold(fold(int64(0), ours), reds), theirs) & KEY
-
-    @rule
-    def see_board(s: Record, player: int) -> int:
-        return look_at(s.ghosts[player], s.reds[player], s.ghosts[1 - player])
-
-    @rule
-    def see_previous(s: Record, player: int) -> int:
-        return fold(see_board(s, player), look_at(s.were[player], s.were_red[player], s.were[1 - player])) & KEY
-
-    spare = 2 * cells + 8 <= 62
-
-    @rule
-    def see_captured(s: Record, player: int) -> int:
-        reds = s.taken[player, 0]
-        return see_board(s, player) << 8 | reds if spare else fold(see_board(s, player), reds) & KEY
-
-    @rule
-    def see_clock(s: Record, player: int) -> int:
-        return fold(see_captured(s, player), s.ply) & KEY
-
-    @rule
-    def see_clock_and_previous(s: Record, player: int) -> int:
-        return fold(fold(see_previous(s, player), s.ply), s.taken[player, 0]) & KEY
-
-    @rule
-    def board_planes(ours: Any, reds: Any, theirs: Any, out: Any, at: int) -> None:
-        for cell in range(cells):
-            red = reds >> cell & 1
-            out[at + cell] = (ours >> cell & 1) - red
-            out[at + cells + cell] = red
-            out[at + 2 * cells + cell] = theirs >> (last - cell) & 1
-
-    @rule
-    def level(out: Any, at: int, value: float) -> None:
-        for cell in range(cells):
-            out[at + cell] = value
-
-    @rule
-    def encode_board(s: Record, player: int, out: Any) -> None:
-        """Planes: my blue ghosts, my red ones, the other's."""
-        board_planes(s.ghosts[player], s.reds[player], s.ghosts[1 - player], out, 0)
-
-    @rule
-    def encode_captured(s: Record, player: int, out: Any) -> None:
-        """Planes: those of the board; the shares of the other's blue and red ghosts that I took."""
-        encode_board(s, player, out)
-        level(out, 3 * cells, s.taken[player, 1] / blue_count)
-        level(out, 4 * cells, s.taken[player, 0] / red_count)
-
-    @rule
-    def encode_clock(s: Record, player: int, out: Any) -> None:
-        """Planes: those of the board and of what is captured; how much of the limit is over. Then whether it is my turn."""
-        encode_captured(s, player, out)
-        level(out, 5 * cells, s.ply / most_plies)
-        out[6 * cells] = s.turn == player
-
-    @rule
-    def encode_previous(s: Record, player: int, out: Any) -> None:
-        """Planes: those of the board, and the same of one ply before."""
-        encode_board(s, player, out)
-        board_planes(s.were[player], s.were_red[player], s.were[1 - player], out, 3 * cells)
-
-    @rule
-    def encode_six(s: Record, player: int, out: Any) -> None:
-        """Planes of the paper on Deep CFR: those of the board; taken blue and red ghosts over all but one; the share of the limit over."""
-        encode_board(s, player, out)
-        level(out, 3 * cells, s.taken[player, 1] / most_blue)
-        level(out, 4 * cells, s.taken[player, 0] / most_red)
-        level(out, 5 * cells, s.ply / most_plies)
-
-    @rule
-    def encode_eleven(s: Record, player: int, out: Any) -> None:
-        """These planes, and those of the board and of what is captured of one ply before."""
-        encode_six(s, player, out)
-        board_planes(s.were[player], s.were_red[player], s.were[1 - player], out, 6 * cells)
-        level(out, 9 * cells, s.taken_before[player, 1] / most_blue)
-        level(out, 10 * cells, s.taken_before[player, 0] / most_red)
-
-    @rule
-    def encode_numbers(s: Record, player: int, out: Any) -> None:
-        """Planes: those of the board. Then, as in the paper on DREAM: shares of taken blue and red ghosts, of the limit; whether I move."""
-        encode_board(s, player, out)
-        out[3 * cells] = s.taken[player, 1] / blue_count
-        out[3 * cells + 1] = s.taken[player, 0] / red_count
-        out[3 * cells + 2] = s.ply / most_plies
-        out[3 * cells + 3] = s.turn == player
-
-    @rule
-    def encode_clock_and_previous(s: Record, player: int, out: Any) -> None:
-        """Planes: those of the board and of what is captured, now and one ply before; how much of the limit is over. Then whether it is my
-        turn."""
-        encode_captured(s, player, out)
-        board_planes(s.were[player], s.were_red[player], s.were[1 - player], out, 5 * cells)
-        level(out, 8 * cells, s.taken_before[player, 1] / blue_count)
-        level(out, 9 * cells, s.taken_before[player, 0] / red_count)
-        level(out, 10 * cells, s.ply / most_plies)
-        out[11 * cells] = s.turn == player
-
     def move_name(move: int) -> str:
         return field.move_name(move) if move < placing else field.letters(move - placing)
 
@@ -347,16 +239,7 @@ def geister(
         above = RED * int(s.taken[1 - me, 0]) + BLUE * int(s.taken[1 - me, 1])
         return field.picture(marks(s, player), (below, above), " ".join(ending(s)))
 
-    def board_text(key: int) -> str:
-        marked = EMPTY + BLUE + RED + HIDDEN
-        rows = ["".join(marked[key >> 2 * (y * width + x) & 3] for x in range(width)) for y in reversed(range(height))]
-        return "/".join(rows)
-
-    def captured_text(key: int) -> str:
-        return f"{board_text(key >> 8)}, {key & 255} red taken"
-
-    planes = (height, width)
-    return Game(
+    game = Game(
         state=record(
             ghosts=(int64, 2), reds=(int64, 2), were=(int64, 2), were_red=(int64, 2), taken=(int64, (2, 2)), taken_before=(int64, (2, 2)),
             placed=int64, ply=int64, turn=int64, winner=int64, how=int64,
@@ -370,31 +253,16 @@ def geister(
         move_name=move_name,
         outcome_name=field.letters,
         sight_name=sight,
-        glances={
-            "board": Glance(see_board, board_text if narrow else key_text, "own ghosts with their colours, the other's without"),
-            "captured": Glance(see_captured, captured_text if spare else key_text, "the board, and what was captured of which colour"),
-            "previous": Glance(see_previous, note="the board, and that of one ply before"),
-            "clock": Glance(see_clock, note="captured, and how many plies were played"),
-            "six-channels": Glance(see_clock, note="clock, as the paper on Deep CFR puts it into numbers"),
-            "eleven-channels": Glance(see_clock_and_previous, note="clock-and-previous, as the same paper puts it into numbers"),
-            "board-and-numbers": Glance(see_clock, note="clock, as the paper on DREAM puts it into numbers"),
-            "clock-and-previous": Glance(see_clock_and_previous, note="captured and the board, now and one ply before; the plies"),
-        },
-        encodings={
-            "board": Encoding(3 * cells, encode_board, planes),
-            "captured": Encoding(5 * cells, encode_captured, planes),
-            "previous": Encoding(6 * cells, encode_previous, planes),
-            "clock": Encoding(6 * cells + 1, encode_clock, planes),
-            "six-channels": Encoding(6 * cells, encode_six, planes),
-            "eleven-channels": Encoding(11 * cells, encode_eleven, planes),
-            "board-and-numbers": Encoding(3 * cells + 4, encode_numbers, planes),
-            "clock-and-previous": Encoding(11 * cells + 1, encode_clock_and_previous, planes),
-        },
+        glances=looks.glances,
+        encodings=looks.encodings,
         hints=Hints(way_out, always=True),
         clues=Clues(essence=essence, public=openly),
         bots=bots(field),
         prove=prover(field, most_plies),
         limited_by="limit",
+        pieces=Pieces(cells, 4, (field.blues, field.reds), ways if chosen else 0),
+        more_recalls=MoreRecalls("history", recalls_of_boards()),
         view=view,
         svg=svg,
     )  # fmt: skip
+    return game if history in (None, 1) else keeping_boards(game, field, looks, history)

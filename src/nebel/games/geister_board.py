@@ -16,6 +16,8 @@ from math import comb
 from nebel.core.errors import UnknownGame
 
 NORTH, EAST, SOUTH, WEST = range(4)
+TOOK_RED, TOOK_BLUE = 1, 2
+"""The colour of a ghost that a player took, as that player sees it."""
 MOST_CELLS = 64
 VARIANT = re.compile(r"x(\d+)y(\d+)g(\d+)([RB]?)b(\d+)")
 
@@ -80,6 +82,15 @@ class Board:
     @property
     def cells(self) -> int:
         return self.width * self.height
+
+    @property
+    def blues(self) -> int:
+        return self.ghosts - self.reds
+
+    @property
+    def most_taken(self) -> tuple[int, int]:
+        """How many blue and red ghosts of a player can be taken while a game lasts, but at least 1."""
+        return max(self.blues - 1, 1), max(self.reds - 1, 1)
 
     @property
     def exits(self) -> tuple[int, int]:

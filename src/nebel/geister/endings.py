@@ -57,7 +57,7 @@ class Endings(NamedTuple):
 def watch(game: BaseGame, seats: Seats, deals: int, seed: int) -> Endings:
     """Games of these agents in seats 0 and 1."""
     for agent in seats:
-        agent.join(game)
+        game = agent.join(game)
     return Endings.told_by(play_deals(told(in_rules(game)), seats, deals, seed).scores)
 
 

@@ -9,7 +9,8 @@ import numpy as np
 from nebel.core.errors import BadSetting
 from nebel.core.game import BaseGame, Game
 from nebel.core.rng import fold_all
-from nebel.games.geister import KEY, short_limit
+from nebel.games.geister import short_limit
+from nebel.games.geister_looks import KEY
 from nebel.geister.belief import board_of
 from nebel.geister.layers import Layers, Reals
 from nebel.geister.positions import MOST_POSITIONS, Positions

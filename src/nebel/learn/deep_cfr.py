@@ -33,6 +33,7 @@ from nebel.learn.unit import Unit
 from nebel.learn.workers import Workers
 from nebel.policy.net import Layer, NetPolicy
 from nebel.policy.nets import NetsPolicy
+from nebel.policy.pieces import OUTPUTS, pieces_of
 
 LOW, HIGH = -6 * math.log(10), 6 * math.log(10)
 """Where the paper on Geister cuts values and weights off, as logarithms; and where weights that multiply the loss are, in all methods."""
@@ -45,6 +46,8 @@ class RegretSettings(Settings):
     traversals: int = setting(3000, "of each player, in an iteration", low=1)
     hidden: str = setting("64-64-64", "the networks: sizes of hidden layers, such as conv:16-32/64-64, or a paper's: geister-deep-cfr,"
                           " geister-dream")  # fmt: skip
+    outputs: str = setting("moves", "what networks have an output for: each move, or each direction of each of the player's pieces, as in"
+                           " the paper on Geister (pieces)", choices=OUTPUTS)  # fmt: skip
     steps: int = setting(100, "of gradient descent for a player's gains, in an iteration", low=1)
     batch: int = setting(512, "samples in a step", low=1)
     rate: float = setting(1e-3, "of Adam", low=1e-8, high=1.0)
@@ -142,7 +145,7 @@ class RegretLearner:
         # with --average nets no strategies are needed; other memories are filled all the same, for they take luck from the same generator
         self._averages = s.average == "net" or s.memory != "reservoir"
         self._strategies = kind(Experience.blank(s.room if self._averages else 1, size, game.actions))
-        self._average = Settled.of(game, recall, s.hidden, s.rate, seed + 3)
+        self._average = self._average_net()
         self._past: tuple[list[tuple[Layer, ...]], list[tuple[Layer, ...]]] = ([], [])
         self.iterations, self.metrics, self.nodes = 0, dict[str, float](), 0
         self.rounds = 0  # of traversals of one player or the other, this one included: what papers call an iteration
@@ -156,7 +159,11 @@ class RegretLearner:
 
     def _net(self, player: int, iteration: int = 0) -> Values:
         s = self.settings
-        return Values.of(self.game, self.recall, s.hidden, s.rate, self.seed + player + 10 * iteration)
+        return Values.of(self.game, self.recall, s.hidden, s.rate, self.seed + player + 10 * iteration, s.outputs)
+
+    def _average_net(self) -> Settled:
+        s = self.settings
+        return Settled.of(self.game, self.recall, s.hidden, s.rate, self.seed + 3, s.outputs)
 
     def mind(self) -> Regrets:
         """How both players move now. As papers with reservoirs have it, the second player's first samples are against the network that the
@@ -231,7 +238,7 @@ class RegretLearner:
         if not self.iterations % s.average_every:
             return self._average
         if self._ahead is None or self._ahead[0] != self.iterations:
-            ahead = Settled.of(self.game, self.recall, s.hidden, s.rate, self.seed + 3)
+            ahead = self._average_net()
             ahead.restore(self._average.save())
             self.fit(ahead, self._strategies, s.average_steps, 0.0, np.random.default_rng([self.seed, self.iterations, 1]))
             self._ahead = self.iterations, ahead
@@ -247,8 +254,9 @@ class RegretLearner:
             )
             for p in range(2)
         ]
+        pieces = pieces_of(self.game, self.settings.outputs)
         weights = np.arange(1.0, self.iterations + 1)  # the strategy of network t is that of iteration t + 1
-        return NetsPolicy(self.game.string, self.game.fingerprint, self.recall, (stacked[0], stacked[1]), (weights, weights), facts)
+        return NetsPolicy(self.game.string, self.game.fingerprint, self.recall, (stacked[0], stacked[1]), (weights, weights), facts, pieces)
 
     def save(self) -> Arrays:
         held: Arrays = {**self._unit.save(), **self._average.save("average."), **self._strategies.save("strategies.")}

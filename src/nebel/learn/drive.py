@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 from nebel.core.errors import BadSetting, TooLarge
 from nebel.core.game import Game
+from nebel.core.kin import providing
 from nebel.core.recall import PERFECT
 from nebel.core.settings import Settings, made_of
 from nebel.core.state import resolve_recall
@@ -157,7 +158,7 @@ def learn(
 
 def _learn(entry: Entry, signals: Signals, workers: str, telling: Telling, checkpoint_every: float, keep_every: int | None) -> Learned:
     job = entry.asked.job
-    game = in_rules(entry.game("learn"))
+    game = in_rules(providing(entry.game("learn"), job.recall))
     recall = resolve_recall(game, job.recall)
     if recall == PERFECT and recall not in game.encodings:
         recall = next(iter(game.encodings), recall)

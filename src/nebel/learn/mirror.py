@@ -55,9 +55,9 @@ class Mirror:
     def __init__(self, game: Game, recall: str, settings: MmdPpoSettings, seed: int, workers: Workers) -> None:
         self.game, self.recall, self.settings, self.seed = game, recall, settings, seed
         s, self.games = settings, Spread(game, recall, seed, workers)
-        self._gains = Values.of(game, recall, s.hidden, s.rate, seed)
+        self._gains = Values.of(game, recall, s.hidden, s.rate, seed, s.outputs)
         self._critic = Baseline.of_both(game, recall, s.critic, s.rate, seed + 1)
-        self._kept = Settled.of(game, recall, s.hidden, s.rate, seed + 2)
+        self._kept = Settled.of(game, recall, s.hidden, s.rate, seed + 2, s.outputs)
         self._means = Means(Lessons.blank(s.room, self.games.size, game.actions))
         self._strategies = Means(Experience.blank(s.room, self.games.size, game.actions))
         self.iterations, self.metrics = 0, dict[str, float]()

@@ -34,6 +34,7 @@ from nebel.learn.traverse import NOBODY, OVER, Decisions, Floats, Longs, Reals
 from nebel.learn.unit import Unit
 from nebel.learn.workers import Workers
 from nebel.policy.net import NetPolicy, encoding_of
+from nebel.policy.pieces import OUTPUTS
 
 STEPS = ("gradient", "closed")
 """How the policy follows. Settings of one of them alone say so before a colon."""
@@ -49,6 +50,8 @@ class MmdPpoSettings(Settings):
     plies: int = setting(32, "gradient: decisions on each of them, in an iteration", low=1)
     games: int = setting(2500, "closed: games in which a player explores, in an iteration", low=1)
     hidden: str = setting("128-128", "the policy: sizes of hidden layers, or such as conv:16-32/64-64")
+    outputs: str = setting("moves", "what the policy has an output for: each move, or each direction of each of the player's pieces"
+                           " (pieces)", choices=OUTPUTS)  # fmt: skip
     critic: str = setting("128-128", "sizes of the critic's hidden layers")
     rate: float = setting(1e-3, "of Adam at the beginning", low=1e-8, high=1.0)
     batch: int = setting(2048, "decisions, or information states, in a step of gradient descent", low=1)
@@ -140,7 +143,7 @@ class MmdPpo:
         s = settings
         self.games = Among(game, recall, s.boards, rivals, seed) if rivals else Spread(game, recall, seed, workers)
         self.rivals, self._told = rivals, encoding_of(game, recall).size
-        self._policy, self._mean = (Dense.of(game, recall, s.hidden, s.rate, seed) for _ in range(2))
+        self._policy, self._mean = (Dense.of(game, recall, s.hidden, s.rate, seed, s.outputs) for _ in range(2))
         self._critic = Net(2 * self.games.size + 1, read_shape(s.critic), 1, s.rate, seed + 1)
         self.iterations, self.metrics = 0, dict[str, float]()
         self._unit, self._size = Unit(game), 0.0

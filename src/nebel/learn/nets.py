@@ -7,16 +7,18 @@ policy is a stack of these, whatever it was in training.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple, NoReturn, Self
+from typing import Any, NoReturn, Self
 
 import numpy as np
 
 from nebel.core.errors import BadSetting
-from nebel.core.game import Game
+from nebel.core.game import Game, Pieces
 from nebel.learn.memory import Arrays, Experience, Lessons
 from nebel.learn.planes import add_planes
+from nebel.learn.shapes import Shape as Shape
+from nebel.learn.shapes import read_shape as read_shape
 from nebel.policy.net import Floats, Layer, NetPolicy, encoding_of
+from nebel.policy.pieces import outputs_by_move, pieces_of
 
 try:
     import torch as torch  # for modules beside this one, so that all say alike what is missing
@@ -48,50 +50,6 @@ MOMENTS = ("exp_avg", "exp_avg_sq", "step")
 """What Adam remembers of a parameter."""
 STEP = (1,)
 """The shape in which the number of steps is saved."""
-
-
-class Shape(NamedTuple):
-    """Sizes of the dense layers; before them convolutions over planes as (channels, kernel, padding), how those are bent, and beside them
-    sizes of layers for the other numbers (0: as they are). `skip`: a dense layer adds what it was given, where sizes agree; `norm`: batches
-    are normalised before the last layer; `pool`: after the convolutions the largest of squares of this size stay."""
-
-    dense: Sequence[int]
-    planes: Sequence[tuple[int, int, int]] = ()
-    bend: str = "relu"
-    rest: Sequence[int] = ()
-    skip: bool = False
-    norm: bool = False
-    pool: int = 1
-
-
-NAMED = {
-    "geister-deep-cfr": Shape((144, 144, 144), ((16, 2, 0), (16, 1, 0)), "tanh", (2, 2), skip=True, norm=True),
-    "geister-dream": Shape((64, 64), ((16, 3, 1), (32, 3, 1), (16, 3, 1)), rest=(8, 16, 0)),
-    "dark-hex-nfsp": Shape((512, 256), ((512, 3, 1), (256, 3, 1)), rest=(0, 0), pool=2),
-}
-"""Networks of papers."""
-
-
-def read_hidden(text: str) -> list[int]:
-    """Sizes of hidden layers, such as 128-64."""
-    sizes = [int(word) if word.isdecimal() else 0 for word in text.split("-")]
-    if min(sizes) < 1:
-        shapes = ", ".join(("128-64", "conv:16-32/64-64", *NAMED))
-        raise BadSetting(f"sizes of layers {text!r} are not understood; networks are written as: {shapes}")
-    return sizes
-
-
-def read_shape(text: str) -> Shape:
-    """A shape as people write it: `128-64`, `conv:16-32/64-64`, or a paper's."""
-    if text in NAMED:
-        return NAMED[text]
-    if not text.startswith("conv:"):
-        return Shape(read_hidden(text))
-    channels, slash, dense = text.removeprefix("conv:").partition("/")
-    if not slash:
-        raise BadSetting(f"network {text!r} is not understood; write channels and dense layers such as conv:16-32/64-64")
-    sizes = read_hidden(channels)
-    return Shape(read_hidden(dense), [(size, 3, 1) for size in sizes], rest=[16] * len(sizes))
 
 
 class Stage(nn.Module):
@@ -162,7 +120,10 @@ def begin_weights(net: nn.Module, last: Any, luck: Any) -> None:
 
 
 class Tower(nn.Module):
-    """Stages one after another over rows that begin with the planes of a board, if there is one."""
+    """Stages one after another over rows that begin with the planes of a board, if there is one. With `pieces` the last one makes numbers
+    for their directions, and moves take theirs from these."""
+
+    pieces: Pieces | None = None
 
     def __init__(self, inputs: int, board: tuple[int, int] | None, shape: Shape, outputs: int, luck: Any) -> None:
         super().__init__()
@@ -184,11 +145,26 @@ class Tower(nn.Module):
         return rows[:, :size].reshape(len(rows), self.channels, *self.board), rows[:, size:]
 
     def forward(self, rows: Any) -> Any:
+        return self.by_move(self.outputs(rows), rows)
+
+    def outputs(self, rows: Any) -> Any:
+        """Return what the last stage makes."""
         planes, rest = self.split(rows)
         planes = planes if planes is None else planes.contiguous(memory_format=torch.channels_last)
         for stage in self.stages:
             planes, rest = stage(planes, rest)
         return rest
+
+    def by_move(self, made: Any, rows: Any) -> Any:
+        """Return numbers by move, from those that the last stage makes of rows."""
+        return made if self.pieces is None else made.gather(1, torch.from_numpy(outputs_by_move(self.pieces, rows.numpy())))
+
+    def by_output(self, shares: Any, rows: Any) -> Any:
+        """Return shares of moves, 0 of those that are not legal, as the last stage should make them."""
+        if self.pieces is None:
+            return shares
+        none = torch.zeros(len(shares), self.pieces.outputs)
+        return none.scatter_add(1, torch.from_numpy(outputs_by_move(self.pieces, rows.numpy())), shares)
 
     def answer(self, rows: Floats) -> Any:
         """The same without gradients; the first sums are made from those cells alone that hold something."""
@@ -203,7 +179,7 @@ class Tower(nn.Module):
             for stage in others:
                 planes, rest = stage(planes, rest)
             found.append(rest)
-        return torch.cat(found)
+        return self.by_move(torch.cat(found), torch.from_numpy(rows))
 
     def layers(self) -> tuple[Layer, ...]:
         """Every stage as weights by input and output, biases, and its bend. An affine map is known by what it makes of zeros and ones."""
@@ -230,16 +206,21 @@ class Net:
 
     form: Any = Tower
 
-    def __init__(self, inputs: int, shape: Shape, outputs: int, rate: float, seed: int, board: tuple[int, int] | None = None) -> None:
+    def __init__(
+        self, inputs: int, shape: Shape, outputs: int, rate: float, seed: int, board: tuple[int, int] | None = None,
+        pieces: Pieces | None = None,
+    ) -> None:  # fmt: skip
         torch.set_num_threads(1)
         self.net = self.form(inputs, board, shape, outputs, torch.Generator().manual_seed(seed))
+        if pieces:
+            self.net.pieces = pieces
         self._adam = torch.optim.Adam(self.net.parameters(), lr=rate, fused=True)
 
     @classmethod
-    def of(cls, game: Game, recall: str, shape: str, rate: float, seed: int) -> Self:
-        """From a game's encoding to numbers for its moves."""
-        encoding = encoding_of(game, recall)
-        return cls(encoding.size, read_shape(shape), game.actions, rate, seed, encoding.board)
+    def of(cls, game: Game, recall: str, shape: str, rate: float, seed: int, outputs: str = "moves") -> Self:
+        """From a game's encoding to numbers for its moves, or for directions of its pieces."""
+        encoding, pieces = encoding_of(game, recall), pieces_of(game, outputs)
+        return cls(encoding.size, read_shape(shape), pieces.outputs if pieces else game.actions, rate, seed, encoding.board, pieces)
 
     def __getstate__(self) -> dict[str, Any]:
         """For workers, who ask it only."""
@@ -307,18 +288,19 @@ class Dense(Net):
 
     def step(self, batch: Experience, clip: float = 0.0, weights: Floats | None = None) -> float:
         """One step towards the experts' shares; returns the mean Kullback-Leibler divergence of the network's from theirs. With `weights`
-        the loss is the weighted mean square error of shares of all moves, those that are not legal too, as in the paper on Geister."""
+        the loss is the weighted mean square error of shares of all outputs, those of moves that are not legal too, as in the paper on
+        Geister."""
         if not len(batch.rows):
             return 0.0
         rows, shares, legal = (torch.from_numpy(array) for array in batch)
         if weights is not None:
-            errors = torch.sum((torch.softmax(self.net(rows), 1) - shares) ** 2, 1)
+            errors = torch.sum((torch.softmax(self.net.outputs(rows), 1) - self.net.by_output(shares, rows)) ** 2, 1)
             return self.descend(torch.mean(torch.from_numpy(weights) * errors), clip)
         logs = log_shares(self.net(rows), legal)
         return self.descend(torch.sum(torch.xlogy(shares, shares) - shares * logs) / len(rows))
 
     def policy(self, game: Game, recall: str, facts: dict[str, Any]) -> NetPolicy:
-        return NetPolicy(game.string, game.fingerprint, recall, self.layers(), facts)
+        return NetPolicy(game.string, game.fingerprint, recall, self.layers(), facts, self.net.pieces)
 
 
 class Settled(Dense):

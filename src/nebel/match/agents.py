@@ -150,7 +150,8 @@ class PolicyAgent(Agent):
                 game, self._table = adopt(game, self._table, by_likeness=True)
                 self.policy = self._policy = self._table
             elif isinstance(self._policy, Network):
-                self.policy = self._policy = adopt_network(game, self._policy)
+                game, self._policy = adopt_network(game, self._policy)
+                self.policy = self._policy
             else:
                 if isinstance(self._policy, MadePolicy):
                     self._policy.check_game(game)

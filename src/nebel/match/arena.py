@@ -80,7 +80,9 @@ class Arena:
 
     def play(self, a: Agent, b: Agent, terms: Terms, tick: Tick | None = None) -> Result:
         for agent in (a, b):
-            agent.join(self.game)
+            joined = agent.join(self.game)
+            if joined is not self.game:
+                self.game, self._judges = joined, {}
         threads = terms.threads or os.cpu_count() or 1
         there = play_deals(self.game, (a, b), (terms.games + 1) // 2, terms.seed, tick, threads)
         back = play_deals(self.game, (b, a), terms.games // 2, terms.seed, tick, threads)

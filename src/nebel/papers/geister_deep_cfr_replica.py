@@ -123,8 +123,9 @@ def measured_by(games: int) -> Any:
         for at in range(plan.keep_every or 1, plan.iterations + 1, plan.keep_every or 1):
             policy = load_policy(run.kept(at))
             assert isinstance(policy, NetPolicy)
-            ours = PolicyAgent("network", adopt_network(game, policy))
-            met = {rival: meet(game, ours, _agent(rival), games, plan.job.seed)._asdict() for rival in RIVALS}
+            told, adopted = adopt_network(game, policy)
+            ours = PolicyAgent("network", adopted)
+            met = {rival: meet(told, ours, _agent(rival), games, plan.job.seed)._asdict() for rival in RIVALS}
             checkpoints.append({"iterations": at, **met})
         return {"game": PLAYED, "checkpoints": checkpoints}
 

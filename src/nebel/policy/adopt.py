@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from nebel.core.errors import BadFile, BadSetting
 from nebel.core.game import BaseGame, Game
-from nebel.core.kin import borrow, differ_in_limit, resemble, same
+from nebel.core.kin import borrow, differ_in_limit, providing, resemble, same
 from nebel.core.registry import is_file_name, load_named
 from nebel.policy.net import NetPolicy
 from nebel.policy.nets import NetsPolicy
@@ -21,7 +21,7 @@ def adopt(game: BaseGame, policy: TablePolicy, by_likeness: bool = False) -> tup
     A policy of another game plays uniformly where it knows nothing. By likeness it also plays where states or moves are others, but
     cannot be laid on a tree and judged.
     """
-    family = policy.game.partition("(")[0]
+    family, game = policy.game.partition("(")[0], providing(game, policy.recall)
     if policy.game == game.string or (policy.fingerprint == game.fingerprint and family != game.name):
         policy.check_game(game)
         return game, policy
@@ -38,15 +38,19 @@ def adopt(game: BaseGame, policy: TablePolicy, by_likeness: bool = False) -> tup
     return larger, replace(policy, game=game.string, fingerprint=game.fingerprint, recall=recall, missing="uniform")
 
 
-def adopt_network(game: BaseGame, policy: Network) -> Network:
-    """Return the network as one for `game`, which may differ from its own game only in the number of moves after which a game is drawn."""
+def adopt_network(game: BaseGame, policy: Network) -> tuple[BaseGame, Network]:
+    """Return the network as one of `game`, and the game with as much of the past in its states as the network is told.
+
+    The game may differ from the network's own only in this, and in the number of moves after which a game is drawn.
+    """
+    game = providing(game, policy.recall)
     if policy.game != game.string and policy.game.partition("(")[0] == game.name:
         other = load_named(policy.game, "this network")
         if differ_in_limit(game, other):
             policy.check_game(other)
             policy = replace(policy, game=game.string, fingerprint=game.fingerprint)
     policy.check_game(game)
-    return policy
+    return game, policy
 
 
 def seen_as(game: BaseGame, other: BaseGame, recall: str, by_likeness: bool) -> tuple[BaseGame, str]:

@@ -18,8 +18,9 @@ from nebel.core.errors import BadFile
 from nebel.core.input import check_file, read_start
 from nebel.core.output import replacing
 from nebel.core.suggest import did_you_mean
-from nebel.policy.net import Layer, NetPolicy, check_layers
+from nebel.policy.net import Layer, NetPolicy, check_layers, sizes
 from nebel.policy.nets import NetsPolicy, check_odds
+from nebel.policy.pieces import check_pieces, header_of, pieces_in
 from nebel.policy.table import MadePolicy, Policy, Shares, TablePolicy, Uniform
 from nebel.policy.validate import check_header, check_names, check_table
 
@@ -171,6 +172,8 @@ def _checksum(arrays: Arrays, header: dict[str, Any]) -> str:
 
 def save_policy(policy: MadePolicy, path: str | Path) -> None:
     header = {"game": policy.game, "fingerprint": policy.fingerprint, "recall": policy.recall, "facts": policy.facts}
+    if isinstance(policy, NetPolicy | NetsPolicy):
+        header |= header_of(policy.pieces)
     if isinstance(policy, NetPolicy):
         check_layers(policy.layers)
         arrays = _layer_arrays(policy.layers)
@@ -207,17 +210,19 @@ def load_policy(path: str | Path) -> TablePolicy | NetPolicy | NetsPolicy:
 def _policy_of(arrays: Arrays, header: dict[str, Any]) -> TablePolicy | NetPolicy | NetsPolicy:
     check_header(header)
     check_names(arrays, header)
-    made = header["game"], header["fingerprint"], header["recall"]
+    made, pieces = (header["game"], header["fingerprint"], header["recall"]), pieces_in(header)
     if header["kind"] == "network":
         layers = _layers_of(arrays, header, "")
         check_layers(layers)
-        return NetPolicy(*made, layers, header["facts"])
+        check_pieces(pieces, *sizes(layers))
+        return NetPolicy(*made, layers, header["facts"], pieces)
     if header["kind"] == "networks":
         both = _layers_of(arrays, header, "0"), _layers_of(arrays, header, "1")
         for p in range(2):
             check_odds(arrays[f"odds{p}"], p)
             check_layers(both[p], len(arrays[f"odds{p}"]))
-        return NetsPolicy(*made, both, (arrays["odds0"], arrays["odds1"]), header["facts"])
+            check_pieces(pieces, *sizes(both[p]))
+        return NetsPolicy(*made, both, (arrays["odds0"], arrays["odds1"]), header["facts"], pieces)
     shares = [Shares(*(arrays[f"{name}{p}"] for name in Shares._fields)) for p in range(2)]
     for p in range(2):
         check_table(shares[p], p)

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nebel.core.errors import BadFile, BadPolicy, BadSetting
-from nebel.core.game import BaseGame, Encoding, Game
+from nebel.core.game import BaseGame, Encoding, Game, Pieces
 from nebel.core.rule import kernel
 from nebel.core.state import State
 from nebel.core.tree import Tree
+from nebel.policy.pieces import by_move, check_pieces
 from nebel.policy.table import MadePolicy, OnTree
 
 Floats = NDArray[np.float32]
@@ -64,22 +65,23 @@ class Layer(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class NetPolicy(MadePolicy):
-    """Moves in proportion to exp(logit), of the legal ones, for both seats of one game."""
+    """Moves in proportion to exp(logit), of the legal ones, for both seats of one game. With `pieces` outputs are named by them."""
 
     game: str
     fingerprint: str
     recall: str
     layers: tuple[Layer, ...]
     facts: dict[str, Any] = field(default_factory=dict)
+    pieces: Pieces | None = None
 
     def check_game(self, game: BaseGame) -> None:
         super().check_game(game)
         check_layers(self.layers)
-        check_encoding(self.game, self.recall, self.layers, game)
+        check_encoding(self.game, self.recall, self.layers, game, self.pieces)
 
     def logits(self, rows: Floats) -> Floats:
         """Of all moves, for rows of encodings."""
-        return feed(self.layers, rows)
+        return by_move(self.pieces, feed(self.layers, rows), rows)
 
     def sharpened(self, power: float) -> NetPolicy:
         """With odds raised to this power."""
@@ -141,7 +143,12 @@ def check_layers(layers: Sequence[Layer], count: int | None = None) -> None:
         width = outputs // layer.pool
 
 
-def check_encoding(made_for: str, recall: str, layers: Sequence[Layer], game: BaseGame) -> None:
+def sizes(layers: Sequence[Layer]) -> tuple[int, int]:
+    """Return how many numbers the first layer takes, and the last one makes."""
+    return layers[0].weights.shape[-2], layers[-1].weights.shape[-1] // layers[-1].pool
+
+
+def check_encoding(made_for: str, recall: str, layers: Sequence[Layer], game: BaseGame, pieces: Pieces | None = None) -> None:
     """Refuse a game whose encoding or moves are not those of a network; without layers, it is one that is still to be learned."""
     if not isinstance(game, Game):
         return
@@ -149,7 +156,12 @@ def check_encoding(made_for: str, recall: str, layers: Sequence[Layer], game: Ba
         raise BadFile(f"this network goes by what {made_for} puts into numbers, and {game.string} does not; play {made_for}")
     if not layers:
         return
-    taken, made = layers[0].weights.shape[-2], layers[-1].weights.shape[-1] // layers[-1].pool
+    taken, made = sizes(layers)
+    if pieces is not None:
+        check_pieces(pieces, taken, made)
+        if pieces != game.pieces:
+            raise BadFile(f"this network's outputs are named by the pieces of {made_for}, and those of {game.string} are others")
+        made = pieces.actions
     if (taken, made) != (game.encodings[recall].size, game.actions):
         wants = f"{game.encodings[recall].size:,} numbers and {game.actions:,} moves"
         raise BadFile(f"this network takes {taken:,} numbers and rates {made:,} moves, and {game.string} has {wants}")

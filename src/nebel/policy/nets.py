@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nebel.core.errors import BadFile
-from nebel.core.game import BaseGame
+from nebel.core.game import BaseGame, Pieces
 from nebel.core.rule import kernel
 from nebel.core.state import State
 from nebel.core.tree import Tree
 from nebel.policy.checked import check_probabilities
-from nebel.policy.net import Floats, Layer, Reals, check_encoding, check_layers, encode, encode_side, feed
+from nebel.policy.net import Floats, Layer, Reals, check_encoding, check_layers, encode, encode_side, feed, sizes
+from nebel.policy.pieces import by_move
 from nebel.policy.table import MadePolicy, OnTree
 
 
@@ -74,23 +75,28 @@ class NetsPolicy(MadePolicy):
     layers: tuple[tuple[Layer, ...], tuple[Layer, ...]]
     weights: tuple[Reals, Reals]
     facts: dict[str, Any] = field(default_factory=dict)
+    pieces: Pieces | None = None
 
     def check_game(self, game: BaseGame) -> None:
         super().check_game(game)
         for player, weights in enumerate(self.weights):
             check_odds(weights, player)
             check_layers(self.layers[player], len(weights))
-            check_encoding(self.game, self.recall, self.layers[player], game)
+            check_encoding(self.game, self.recall, self.layers[player], game, self.pieces)
+
+    def actions(self, player: int) -> int:
+        """Return how many moves there are, legal or not."""
+        return self.pieces.actions if self.pieces else sizes(self.layers[player])[1]
 
     def shares(self, player: int, rows: Floats, legal: NDArray[np.bool_]) -> Reals:
         """By network, row and move: the strategies of all networks."""
         made = np.broadcast_to(rows, (len(self.weights[player]), *rows.shape))
         layers = (layer._replace(biases=layer.biases[:, None, :]) for layer in self.layers[player])
-        return match_regrets(feed(layers, made), legal)
+        return match_regrets(by_move(self.pieces, feed(layers, made), rows), legal)
 
     def probabilities(self, state: State) -> dict[int, float]:
         self.check_state(state)
-        me, options, actions = state.turn, state.options(), self.layers[state.turn][-1].weights.shape[2]
+        me, options, actions = state.turn, state.options(), self.actions(state.turn)
         past, rows, legal, moves = state.game.start(), [], [], []
         for step in [*state.steps, None]:
             if past.turn == me:
@@ -113,9 +119,10 @@ class NetsPolicy(MadePolicy):
         me, options = state.turn, state.options()
         rows = encode(state, self.recall)[None]
         one = [Layer(layer.weights[number], layer.biases[number], *layer.kind) for layer in self.layers[me]]
-        legal = np.zeros((1, self.layers[me][-1].weights.shape[2]), np.bool_)
+        legal = np.zeros((1, self.actions(me)), np.bool_)
         legal[0, options] = True
-        return dict(zip(options, match_regrets(feed(one, rows), legal)[0, options].tolist(), strict=True))
+        regrets = by_move(self.pieces, feed(one, rows), rows)
+        return dict(zip(options, match_regrets(regrets, legal)[0, options].tolist(), strict=True))
 
     def on_tree(self, tree: Tree) -> OnTree:
         self.check_game(tree.game)
@@ -125,13 +132,13 @@ class NetsPolicy(MadePolicy):
     def _on_side(self, tree: Tree, player: int) -> Reals:
         side = tree.sides[player]
         state = np.repeat(np.arange(side.states), np.diff(side.row))
-        legal = np.zeros((side.states, self.layers[player][-1].weights.shape[2]), np.bool_)
+        legal = np.zeros((side.states, self.actions(player)), np.bool_)
         legal[state, side.move] = True
         rows, reach = encode_side(tree, player, self.recall), np.zeros(side.sequences)
         sums, blind = np.zeros(len(side.move)), np.zeros(len(side.move))
         for k, weight in enumerate(self.weights[player]):
             one = [Layer(layer.weights[k], layer.biases[k], *layer.kind) for layer in self.layers[player]]
-            strategy = match_regrets(feed(one, rows), legal)[state, side.move]
+            strategy = match_regrets(by_move(self.pieces, feed(one, rows), rows), legal)[state, side.move]
             blind += weight * strategy
             _mix(side.points.parent, side.points.first, side.spot, strategy, weight, reach, sums)
         total = np.add.reduceat(sums, side.row[:-1])[state]
