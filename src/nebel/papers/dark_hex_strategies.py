@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from nebel.judge.certificate import Certificate, verify, write_certificate
 from nebel.judge.guarantee import guarantee
 from nebel.papers.dark_hex_learned import against_learners
-from nebel.papers.dark_hex_study import BOARD, PLAYERS, SWEPT, Study, Wins
+from nebel.papers.dark_hex_study import BOARD, PLAYERS, SIMPLIFIED, SWEPT, Study, Wins, done_text
 from nebel.policy.simplify import Simplify
 from nebel.policy.states import START, Seen, States
 from nebel.policy.table import TablePolicy
@@ -40,6 +40,7 @@ ROUNDED = "rounded to n/100"
 SIMPLER: dict[str, tuple[Simplify | None, tuple[Published, Published]]] = {
     "not simplified": (None, NOTHING),
     "SIP, b = 8": (Simplify(actions=8, threshold=0.1), (Published(0.205, 0.153), Published(0.786, 0.757))),
+    "SIP, b = 4": (Simplify(actions=4, threshold=0.1), NOTHING),
     "SIP, b = 2": (Simplify(actions=2, threshold=0.1), (Published(), Published(true=0.719))),
     "SIP+, b = 8": (Simplify(8, 0.1, denominator=20, eta=0.005), (Published(0.205, 0.202), Published(0.793, 0.757))),
     ROUNDED: (Simplify(12, 0, denominator=100, eta=0.005), NOTHING),
@@ -87,37 +88,37 @@ def handcrafted(study: Study) -> Section:
 
 def simplified(study: Study) -> Section:
     """Sections 4.6 and 4.7."""
-    bases = [*study.memoryless, *([SWEPT, "MCCFR-IR-p"] if study.scale.whole else [])]
+    bases = [*([SIMPLIFIED] if study.scale.whole else []), *study.memoryless, *([SWEPT] if study.scale.whole else [])]
+    answered = [*study.memoryless, *([SIMPLIFIED] if study.scale.preset else [])]  # by responders that learn
     lines_: list[list[tuple[str, ...]]] = [[], []]
     data: dict[str, Any] = {}
     for base in bases:
-        data[base] = {"iterations": study.jobs()[base][1] if base in study.jobs() else None}
+        done = done_text(study.player(base)) if base in study.jobs() else "-"
+        data[base] = {"iterations": study.player(base).facts.get("iterations")}
         for name, (settings, paper) in SIMPLER.items():
             if name == ROUNDED and base not in study.memoryless:
                 continue  # their tables are large and their play too weak for that
             policy = study.simpler(base, settings) if settings else study.player(base)
             loose, exact = study.judge(f"{base}, {name}", policy)
-            met = against_learners(study, f"{base}, {name}", policy) if base in study.memoryless else Wins(None, None)
+            met = against_learners(study, f"{base}, {name}", policy) if base in answered else Wins(None, None)
             found = {"abstract": loose, "learned": met, "exact": exact}
             data[base][name] = {kind: wins.as_json() for kind, wins in found.items()} | {"paper": [sold._asdict() for sold in paper]}
             for player, sold in enumerate(paper):
                 ours = (loose[player], met[player], exact[player])
                 pairs = zip(sold, ours, strict=True)
-                lines_[player].append((base, name, *(wins_text(x) for pair in pairs for x in pair)))
-    head = ("learned by", "simplified", "abstract: paper", "ours", "learned: paper", "ours", "true: paper", "ours, exact")
-    sweeps, samples = study.jobs()[SWEPT][1], study.jobs()["MCCFR-IR-p"][1]
-    learned = f"{SWEPT} is full-width CFR+ over merged states ({sweeps} iterations), which gets further than {samples:,} samples do. "
-    if not study.scale.whole:
-        learned = "Without --quick two learned policies are simplified as well. "
+                lines_[player].append((base, done, name, *(wins_text(x) for pair in pairs for x in pair)))
+    head = ("learned by", "iterations", "simplified", "abstract: paper", "ours", "learned: paper", "ours", "true: paper", "ours, exact")
     held = ", ".join(study.memoryless)
     note = (
-        f"{held} comes with nebel, the best policy by board only that was found; most of its information states have one move. "
-        f"The thesis simplifies MCCFR-IR-p after 10^9 iterations. {learned}"
-        "Abstract figures are optimistic and bound nothing; exact ones are guarantees "
-        "against opponents that remember everything. The last row is ours: no move is dropped, probabilities become "
-        "fractions with denominators up to 100. Learned best responses of our own see the board only, and are learned against the first "
-        "policy without --quick where torch is installed; a policy guarantees at most what it wins against them."
+        f"The thesis simplifies {SIMPLIFIED} after 10^9 iterations. {SWEPT} is full-width CFR+ over merged states. {held} comes with "
+        "nebel, the best policy by board only that was found; most of its information states have one move. Abstract figures are "
+        "optimistic and bound nothing; exact ones are guarantees against opponents that remember everything. The rows b = 4 and "
+        f"{ROUNDED} are ours; in the latter no move is dropped, and probabilities become fractions with denominators up to 100. Learned "
+        f"best responses see the board only, and are learned against {' and '.join(answered)} without --quick where torch is installed; a "
+        "policy guarantees at most what it wins against them."
     )
+    if not study.scale.whole:
+        note += " Without --quick two learned policies are simplified as well."
     parts: list[Table | Figure] = [
         Table(f"{player}: how often the policy wins", head, rows, note if player == "White" else "")
         for player, rows in zip(PLAYERS, lines_, strict=True)
