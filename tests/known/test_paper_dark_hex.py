@@ -137,14 +137,17 @@ def test_the_report_contains_every_section(cheap: Report) -> None:
 
 
 def replies(state: State, plan: list[str]) -> Iterator[State]:
-    """Every board after Black has tried these cells in order until one is free, and White has moved in any way."""
+    """Each board once after Black has tried these cells in order until one is free, and White has moved in any way."""
     for cell in plan:
         state = state.copy().push(cell)
         if state.turn != 0 or state.over:
             break
-    waiting = [state]
+    waiting, met = [state], set[bytes]()
     while waiting:
         state = waiting.pop()
+        if (board := state.position.tobytes()) in met:
+            continue
+        met.add(board)
         if state.over or state.turn == 0:
             yield state
         else:
@@ -213,7 +216,8 @@ def test_full_size_is_that_of_the_thesis() -> None:
         assert _settings(study, "NFSP-PR")["hidden"] == "128"
 
 
-def test_runs_are_kept_and_continued(tmp_path: Path) -> None:
+def test_runs_are_kept_and_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nebel.papers.dark_hex_study.BOARD", "dark_hex:3x2")
     terms = Terms(quick=True, runs=tmp_path)
     small = Scale(board=300, perfect=1, sweeps=1, curve=1, games=400, whole=False)
     shares = []

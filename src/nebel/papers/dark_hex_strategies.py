@@ -88,7 +88,7 @@ def handcrafted(study: Study) -> Section:
 
 def simplified(study: Study) -> Section:
     """Sections 4.6 and 4.7."""
-    bases = [*([SIMPLIFIED] if study.scale.whole else []), *study.memoryless, *([SWEPT] if study.scale.whole else [])]
+    bases = [SIMPLIFIED, *study.memoryless, SWEPT] if study.scale.whole else [*study.memoryless]
     answered = [*study.memoryless, *([SIMPLIFIED] if study.scale.preset else [])]  # by responders that learn
     lines_: list[list[tuple[str, ...]]] = [[], []]
     data: dict[str, Any] = {}
@@ -123,10 +123,12 @@ def simplified(study: Study) -> Section:
         Table(f"{player}: how often the policy wins", head, rows, note if player == "White" else "")
         for player, rows in zip(PLAYERS, lines_, strict=True)
     ]
-    plain = study.simpler(study.best, SIMPLER["SIP+, b = 8"][0] or Simplify())
-    boards = [picture for player in range(2) for picture in _openings(plain, player, ("", "placed", "taken") if player else ("", "placed"))]
-    note = "The likeliest move is followed; own stones and discovered ones are shown."
-    parts.append(Figure(f"How SIP+ of {study.best} begins", boards, note))
+    note = "The likeliest move is followed; own stones and discovered ones are shown. The thesis draws trees of SIP (Figs. 4.6 to 4.11)."
+    for name in ("SIP, b = 8", "SIP+, b = 8"):
+        plain = study.simpler(bases[0], SIMPLER[name][0] or Simplify())
+        ways = ("", "placed"), ("", "placed", "taken")
+        boards = [picture for player in range(2) for picture in _openings(plain, player, ways[player])]
+        parts.append(Figure(f"How {name} of {bases[0]} begins", boards, note))
     lead = "Fewer moves with plainer probabilities. The thesis could judge such policies only by abstract and learned best responses."
     return Section("SIP and SIP+", lead, parts, data)
 

@@ -161,11 +161,6 @@ class Study:
             self._wins[name] = Wins(seen[0], seen[1]), Wins(least[0], least[1])
         return self._wins[name]
 
-    @property
-    def best(self) -> str:
-        """Whose policy is simplified for show."""
-        return next(iter(self.memoryless), SWEPT)
-
     @cached_property
     def strategies(self) -> tuple[Strategy, Strategy]:
         """S1 and S2, as repaired."""
