@@ -11,6 +11,7 @@ from nebel.judge.certificate import Certificate, verify, write_certificate
 from nebel.judge.guarantee import guarantee
 from nebel.papers.dark_hex_learned import against_learners
 from nebel.papers.dark_hex_study import BOARD, PLAYERS, SIMPLIFIED, SWEPT, Study, Wins, done_text
+from nebel.papers.dark_hex_trees import against_response
 from nebel.policy.simplify import Simplify
 from nebel.policy.states import START, Seen, States
 from nebel.policy.table import TablePolicy
@@ -35,6 +36,7 @@ class Published(NamedTuple):
 HANDCRAFTED = (Published(abstract=0.1428), Published(abstract=0.75, true=0.625))
 """S1 for Black, S2 for White (section 3.4)."""
 
+FIGURES = ("Figs. 3.10, 3.11", "Figs. 3.16 to 3.18")
 NOTHING = (Published(), Published())
 ROUNDED = "rounded to n/100"
 SIMPLER: dict[str, tuple[Simplify | None, tuple[Published, Published]]] = {
@@ -60,7 +62,7 @@ EARLIER = (
 def handcrafted(study: Study) -> Section:
     """Definitions 1 and 2."""
     rows, data = [], {}
-    pictures = []
+    pictures, trees = [], []
     for player, (strategy, paper) in enumerate(zip(study.strategies, HANDCRAFTED, strict=True)):
         name = f"S{player + 1}"
         exact = None
@@ -73,6 +75,7 @@ def handcrafted(study: Study) -> Section:
         rows.append((f"{name}, {PLAYERS[player]}", *map(wins_text, figures)))
         data[name] = {"paper": paper._asdict(), "exact": exact, "blended": {"abstract": loose[player], "exact": true[player]}}
         pictures += _openings(blended, player, ("", "taken") if player else ("",))
+        trees.append(against_response(study.game, f"{FIGURES[player]}: {name} against its abstract best response", blended, player))
     head = ("strategy", "paper: abstract", "paper: true", "ours: exact", "ours, by board only: abstract", "ours, by board only: exact")
     note = (
         "S2 guarantees what the thesis says it does; S1, as printed and repaired, guarantees less than its abstract figure, and no true "
@@ -81,7 +84,7 @@ def handcrafted(study: Study) -> Section:
     )
     if not study.scale.whole:
         note += " The exact figure of S1 takes minutes; without --quick it is computed."
-    parts: list[Table | Figure] = [Table("How often they win at least", head, rows, note), Figure("How they begin", pictures)]
+    parts: list[Table | Figure] = [Table("How often they win at least", head, rows, note), Figure("How they begin", pictures), *trees]
     lead = "The thesis's strategies written by hand, read from its notation; the repairs of misprints stand in the strategy files."
     return Section("S1 and S2, written by hand", lead, parts, data)
 
@@ -123,12 +126,16 @@ def simplified(study: Study) -> Section:
         Table(f"{player}: how often the policy wins", head, rows, note if player == "White" else "")
         for player, rows in zip(PLAYERS, lines_, strict=True)
     ]
-    note = "The likeliest move is followed; own stones and discovered ones are shown. The thesis draws trees of SIP (Figs. 4.6 to 4.11)."
+    note = "The likeliest move is followed; own stones and discovered ones are shown."
     for name in ("SIP, b = 8", "SIP+, b = 8"):
         plain = study.simpler(bases[0], SIMPLER[name][0] or Simplify())
         ways = ("", "placed"), ("", "placed", "taken")
         boards = [picture for player in range(2) for picture in _openings(plain, player, ways[player])]
         parts.append(Figure(f"How {name} of {bases[0]} begins", boards, note))
+    plain = study.simpler(bases[0], SIMPLER["SIP, b = 8"][0] or Simplify())
+    for player, figures in enumerate(("Figs. 4.6 to 4.8", "Figs. 4.9 to 4.11")):
+        title = f"{figures}: SIP of {bases[0]} as {PLAYERS[player]} against its abstract best response"
+        parts.append(against_response(study.game, title, plain, player))
     lead = "Fewer moves with plainer probabilities. The thesis could judge such policies only by abstract and learned best responses."
     return Section("SIP and SIP+", lead, parts, data)
 
