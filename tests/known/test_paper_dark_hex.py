@@ -17,6 +17,7 @@ import nebel
 from nebel.cli import main
 from nebel.core.state import State
 from nebel.core.tree import grow
+from nebel.judge.abstract import abstract_responses, value_of
 from nebel.learn.presets import preset_of
 from nebel.papers import dark_hex_learned
 from nebel.papers.dark_hex import PAPER
@@ -26,8 +27,10 @@ from nebel.papers.dark_hex_game import missed, remembered
 from nebel.papers.dark_hex_learned import _settings, remembering_network
 from nebel.papers.dark_hex_strategies import _openings
 from nebel.papers.dark_hex_study import SWEPT, Scale, Study, done_text
+from nebel.papers.dark_hex_trees import against_response, ends, grown
 from nebel.papers.paper import Report, Terms, compute
 from nebel.policy.strategy import read_strategy
+from nebel.policy.table import Uniform
 from nebel.report.boards import with_shares
 from nebel.report.charts import Axis, Cell, bars, heat, lines
 from nebel.report.charts import Scale as Ruler
@@ -250,6 +253,23 @@ def test_runs_are_kept_and_continued(tmp_path: Path, monkeypatch: pytest.MonkeyP
     (folder / "run.json").write_text(json.dumps({**held, "pone": False}))
     with closing(Study(terms, small)) as study, pytest.raises(nebel.Problem, match="holds a run of another job than MCCFR-IR-p"):
         study.learn(["MCCFR-IR-p"])
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_trees_hold_all_that_can_happen(player: int) -> None:
+    game = nebel.game("dark_hex:2x2")
+    both = abstract_responses(game, Uniform())[1 - player]
+    branches = grown(game.start(), both, 0.0)
+    found = ends(branches)
+    assert sum(share for _, share in found) == pytest.approx(1.0)
+    black = sum(share for winner, share in found if winner == "Black")
+    assert black == pytest.approx((1 + value_of(game, both)) / 2)
+    likely = [share for _, share in ends(grown(game.start(), both, 0.3))]
+    assert sorted(likely) == sorted(share for _, share in found if share >= 0.3)
+    figure = against_response(game, "a < b", Uniform(), player)
+    shown = [text for text in texts(figure.pictures[0][1]) if text]
+    assert 0 < sum(text.split()[0] in ("Black", "White") for text in shown) <= 40
+    assert {"a1", "b2"} <= set(shown)
 
 
 def test_scores_are_means_over_both_seats() -> None:

@@ -6,7 +6,7 @@ from nebel.core.game import Game
 from nebel.core.state import State
 from nebel.judge.abstract import abstract_responses
 from nebel.papers.dark_hex_study import PLAYERS
-from nebel.policy.table import TablePolicy
+from nebel.policy.table import Policy
 from nebel.report.boards import share_text
 from nebel.report.parts import Figure
 from nebel.report.trees import Branch, tree
@@ -15,7 +15,7 @@ ROWS = 40
 """Ways to end that a picture shows at most: the likeliest."""
 
 
-def grown(state: State, policy: TablePolicy, least: float, reach: float = 1.0) -> list[Branch]:
+def grown(state: State, policy: Policy, least: float, reach: float = 1.0) -> list[Branch]:
     """Return what can happen from here when both sides follow the policy, without what is less likely than `least`."""
     branches = []
     player, shares = state.turn, policy.probabilities(state)
@@ -40,11 +40,13 @@ def ends(branches: list[Branch], reach: float = 1.0) -> list[tuple[str, float]]:
     return found
 
 
-def against_response(game: Game, title: str, policy: TablePolicy, player: int) -> Figure:
+def against_response(game: Game, title: str, policy: Policy, player: int) -> Figure:
     """Draw the side of `player` against the abstract best response of the opponent, as far as there is room."""
     both = abstract_responses(game, policy)[1 - player]
     likely = sorted((share for _, share in ends(grown(game.start(), both, 0.0005))), reverse=True)
-    branches = grown(game.start(), both, likely[min(ROWS, len(likely)) - 1] * (1 - 1e-9))
+    left_out = likely[ROWS] if len(likely) > ROWS else 0.0
+    least = min((share for share in likely if share > left_out * (1 + 1e-9)), default=left_out)
+    branches = grown(game.start(), both, least * (1 - 1e-9))
     found = ends(branches)
     won = sum(share for winner, share in found if winner == PLAYERS[player])
     note = (
