@@ -6,7 +6,9 @@ import json
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import closing
+from dataclasses import replace
 from itertools import combinations, product
 from pathlib import Path
 
@@ -25,8 +27,8 @@ from nebel.papers.dark_hex_arena import guarantees, round_robin, scores
 from nebel.papers.dark_hex_examples import EXAMPLES, Example, winning_cells
 from nebel.papers.dark_hex_game import missed, remembered
 from nebel.papers.dark_hex_learned import _settings, remembering_network
-from nebel.papers.dark_hex_strategies import _openings
-from nebel.papers.dark_hex_study import SWEPT, Scale, Study, done_text
+from nebel.papers.dark_hex_strategies import _openings, simplified
+from nebel.papers.dark_hex_study import SWEPT, Scale, Study, Wins, done_text
 from nebel.papers.dark_hex_trees import against_response, ends, grown
 from nebel.papers.paper import Report, Terms, compute
 from nebel.policy.strategy import read_strategy
@@ -253,6 +255,24 @@ def test_runs_are_kept_and_continued(tmp_path: Path, monkeypatch: pytest.MonkeyP
     (folder / "run.json").write_text(json.dumps({**held, "pone": False}))
     with closing(Study(terms, small)) as study, pytest.raises(nebel.Problem, match="holds a run of another job than MCCFR-IR-p"):
         study.learn(["MCCFR-IR-p"])
+
+
+def test_simplified_policies_of_the_thesis_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With stand-ins for what takes long: the policy that learned, its judgement and its tree."""
+    study = Study(Terms(quick=True), Scale(board=500, perfect=1, sweeps=1, curve=1, games=400, whole=True))
+    held = next(iter(study.memoryless.values()))
+    for name, iterations in (("MCCFR-IR-p", 300), ("CFR+-IR-p", 7)):
+        study._learning[name] = Future()
+        study._learning[name].set_result(replace(held, facts={"iterations": iterations}))
+    monkeypatch.setattr(study, "judge", lambda name, policy: (Wins(0.25, 0.5), Wins(0.125, 0.75)))
+    monkeypatch.setattr("nebel.papers.dark_hex_strategies.against_response", lambda game, title, policy, player: Figure(title, []))
+    found = simplified(study)
+    study.close()
+    black = found.parts[0]
+    assert isinstance(black, Table)
+    assert black.rows[1] == ("MCCFR-IR-p", "300", "SIP, b = 8", "0.2050", "0.2500", "0.1530", "-", "-", "0.1250")
+    assert list(found.data) == ["MCCFR-IR-p", "board-4x3", "CFR+-IR-p"]
+    assert "SIP of MCCFR-IR-p as White" in found.parts[-1].title
 
 
 @pytest.mark.parametrize("player", [0, 1])
