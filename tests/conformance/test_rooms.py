@@ -19,7 +19,7 @@ ALLOWED = {
     "bridge": {"core", "policy", "bridge"},
     "match": {"core", "policy", "judge", "search", "match"},
     "geister": {"core", "games", "policy", "search", "match", "geister"},
-    "learn": {"core", "policy", "judge", "solve", "search", "match", "learn"},
+    "learn": {"core", "policy", "dark_hex", "judge", "solve", "search", "match", "learn"},
     "bench": {"core", "policy", "judge", "solve", "search", "learn", "bench"},
     "report": {"core", "report"},
     "web": {"games", "geister", "core", "policy", "dark_hex", "judge", "solve", "search", "match", "report", "papers", "web"},

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import nebel
+from nebel.dark_hex.sure_wins import sure_wins
 from nebel.learn.nfsp import HABIT, LESSON, Nfsp, NfspSettings
 from nebel.learn.traverse import OVER, Decisions
 from nebel.learn.workers import Alone
@@ -54,3 +55,25 @@ def test_in_the_papers_best_responses_stray_and_all_learn() -> None:
     assert d.share.max(axis=1)[responds] == pytest.approx(0.8 + 0.2 / count[responds])
     assert (d.then == OVER).any()
 
+
+
+def test_pruned_games_end_in_sure_wins() -> None:
+    """With `pone` no decision is made in a sure win; without it some are."""
+    game = in_rules(nebel.game("dark_hex:3x2"))
+    wins = sure_wins(game)
+    met = dict[bool, int]()
+    for pone in (False, True):
+        it = Nfsp(game, "board", NfspSettings(boards=64, hidden="8", pone=pone), 3, Alone())
+        d = it.games.segment(64, 40, it._mind(), 1).decisions
+        sure = [wins.move(int(p), int(key) >> 6, int(key) & 63) is not None for p, key in zip(d.player, d.key, strict=True)]
+        met[pone] = sum(sure)
+        it.iterate()
+        assert it.policy({}).fingerprint == game.fingerprint
+    assert met[True] == 0 < met[False]
+
+
+@pytest.mark.parametrize(("string", "complaint"), [("dark_hex:2x2", "Black wins for sure from the start"), ("leduc", "classic Dark Hex")])
+def test_what_cannot_be_pruned_is_refused(string: str, complaint: str) -> None:
+    game = in_rules(nebel.game(string))
+    with pytest.raises(nebel.Problem, match=complaint):
+        Nfsp(game, next(iter(game.encodings)), NfspSettings(pone=True), 1, Alone())

@@ -5,22 +5,34 @@ from __future__ import annotations
 import json
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import closing
+from dataclasses import replace
+from itertools import combinations, product
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import nebel
 from nebel.cli import main
+from nebel.core.state import State
 from nebel.core.tree import grow
+from nebel.judge.abstract import abstract_responses, value_of
+from nebel.learn.presets import preset_of
 from nebel.papers import dark_hex_learned
 from nebel.papers.dark_hex import PAPER
-from nebel.papers.dark_hex_arena import guarantees, round_robin
+from nebel.papers.dark_hex_arena import guarantees, round_robin, scores
+from nebel.papers.dark_hex_examples import EXAMPLES, Example, winning_cells
 from nebel.papers.dark_hex_game import missed, remembered
-from nebel.papers.dark_hex_learned import remembering_network
-from nebel.papers.dark_hex_strategies import _openings
-from nebel.papers.dark_hex_study import SWEPT, Scale, Study
+from nebel.papers.dark_hex_learned import _settings, remembering_network
+from nebel.papers.dark_hex_strategies import _openings, simplified
+from nebel.papers.dark_hex_study import SWEPT, Scale, Study, Wins, done_text
+from nebel.papers.dark_hex_trees import against_response, ends, grown
 from nebel.papers.paper import Report, Terms, compute
 from nebel.policy.strategy import read_strategy
+from nebel.policy.table import Uniform
 from nebel.report.boards import with_shares
 from nebel.report.charts import Axis, Cell, bars, heat, lines
 from nebel.report.charts import Scale as Ruler
@@ -129,8 +141,165 @@ def test_the_report_contains_every_section(cheap: Report) -> None:
     assert "19,119,486,979" in html
 
 
+def replies(state: State, plan: list[str]) -> Iterator[State]:
+    """Each board once after Black has tried these cells in order until one is free, and White has moved in any way."""
+    for cell in plan:
+        state = state.copy().push(cell)
+        if state.turn != 0 or state.over:
+            break
+    waiting, met = [state], set[bytes]()
+    while waiting:
+        state = waiting.pop()
+        if (board := state.position.tobytes()) in met:
+            continue
+        met.add(board)
+        if state.over or state.turn == 0:
+            yield state
+        else:
+            waiting += [state.copy().push(move) for move in state.options()]
+
+
+@pytest.mark.parametrize(
+    ("game", "moves", "score"),
+    [
+        ("dark_hex:3x3", "a3 b2 b2 a2 a2 b1 a1", 1.0),  # Fig. 2.4
+        ("dark_hex:3x3", "a3 b2 b2 a2 a2 c2 a1", 1.0),  # Fig. 3.1
+        ("dark_hex(rows=3,cols=3,abrupt=true)", "a3 b2 b2 a2 a2 c2", -1.0),  # Fig. 3.2
+    ],
+)
+def test_games_of_the_thesis_end_as_it_says(game: str, moves: str, score: float) -> None:
+    state = nebel.game(game).start()
+    for move in moves.split():
+        assert not state.over
+        state.push(move)
+    assert state.over
+    assert state.score() == score
+
+
+@pytest.mark.parametrize(("first", "second"), [("a1", "c1"), ("c1", "a2")])
+def test_the_plan_of_figure_4_3_wins_by_the_rules(first: str, second: str) -> None:
+    """Black follows the text of the thesis against every play of White, by the rules alone."""
+    state = nebel.game("dark_hex:4x3").start()
+    for move in ("b2", first, first, "c2", second, second):  # Black finds both stones of White
+        state.push(move)
+    assert state.turn == 0
+    for after_b1 in replies(state, ["b1"]):
+        here = after_b1.copy().push("c3")
+        if here.turn == 0:  # taken
+            ends = [end for mid in replies(here, ["b3"]) for end in replies(mid, ["a4", "b4"])]
+        else:
+            ends = []
+            for mid in replies(after_b1, ["c3"]):
+                for last in replies(mid, ["b4", "c4", "a4"]):
+                    ends += [last] if last.over else list(replies(last, ["a3", "b3"]))
+        assert ends
+        assert all(end.over and end.score() == 1.0 for end in ends)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: f"{example.figure}, {example.story}")
+def test_moves_of_figures_4_2_and_4_3_win_for_sure(example: Example) -> None:
+    assert set(example.cells) <= set(winning_cells(example.board))
+
+
+def test_only_two_boards_fit_figure_4_3() -> None:
+    """Of all boards without hidden stones: White threatens b1, and each move of the text wins."""
+    used = {"a3", "a4", "b1", "b3", "b4", "c3", "c4"}
+    names = [f"{c}{r}" for r in range(1, 5) for c in "abc"]
+    free, fitting = [name for name in names if name not in used], []
+
+    def board(own: set[str], met: set[str]) -> str:
+        marks = "".join("x" if name in own else "o" if name in met else "." for name in names)
+        return "/".join(marks[r : r + 3] for r in range(0, 12, 3))
+
+    def wins(own: set[str], met: set[str], *cells: str) -> bool:
+        return set(cells) <= set(winning_cells(board(own, met)))
+
+    for count in range(1, 3):
+        for own, met in product(map(set, combinations(free, count)), map(set, combinations(free, count))):
+            threat = {"b1"} | met >= {"a1", "b1", "c1"} or {"b1"} | met >= {"a2", "b1", "c1"}
+            if own & met or not threat or not wins(own, met, "b1"):
+                continue
+            own = own | {"b1"}
+            if not (wins(own, met, "c3") and wins(own, met | {"c3"}, "b3") and wins(own | {"c3"}, met, "b4", "c4")):
+                continue
+            last = own | {"c3", "a4"}, met | {"b4", "c4"}
+            if wins(own | {"c3"}, last[1], "a4") and wins(*last, "a3", "b3"):
+                fitting.append(board(own - {"b1"}, met))
+    assert sorted(fitting) == ["..o/oxx/.../...", "o.o/.xx/.../..."]
+
+
+def test_full_size_is_that_of_the_thesis() -> None:
+    with closing(Study(Terms(full=True))) as study:
+        jobs = study.jobs()
+        assert jobs["MCCFR-IR-p"][1] == jobs["MCCFR-IR"][1] == jobs["MCCFR-PR"][1] == 10**9
+        assert study.scale.games == 100_000
+        assert _settings(study, "NFSP-IR") == {**preset_of("nfsp", "dark-hex"), "pone": False}
+        assert _settings(study, "NFSP-IR-p")["pone"]
+        assert _settings(study, "NFSP-PR")["hidden"] == "128"
+
+
+def test_runs_are_kept_and_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nebel.papers.dark_hex_study.BOARD", "dark_hex:3x2")
+    terms = Terms(quick=True, runs=tmp_path)
+    small = Scale(board=300, perfect=1, sweeps=1, curve=1, games=400, whole=False)
+    shares = []
+    for scale in (small._replace(board=100), small, small):
+        with closing(Study(terms, scale)) as study:
+            shares.append(study.learn(["MCCFR-IR-p"])[0])
+    folder = tmp_path / "dark_hex" / "quick-seed-1" / "MCCFR-IR-p"
+    assert [done_text(policy) for policy in shares] == ["100", "300", "300"]
+    with closing(Study(Terms(quick=True), small)) as study:
+        fresh = study.learn(["MCCFR-IR-p"])[0]
+    assert all(np.array_equal(a, b) for p in range(2) for a, b in zip(fresh.shares[p], shares[1].shares[p], strict=True))
+    held = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps({**held, "pone": False}))
+    with closing(Study(terms, small)) as study, pytest.raises(nebel.Problem, match="holds a run of another job than MCCFR-IR-p"):
+        study.learn(["MCCFR-IR-p"])
+
+
+def test_simplified_policies_of_the_thesis_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With stand-ins for what takes long: the policy that learned, its judgement and its tree."""
+    study = Study(Terms(quick=True), Scale(board=500, perfect=1, sweeps=1, curve=1, games=400, whole=True))
+    held = next(iter(study.memoryless.values()))
+    for name, iterations in (("MCCFR-IR-p", 300), ("CFR+-IR-p", 7)):
+        study._learning[name] = Future()
+        study._learning[name].set_result(replace(held, facts={"iterations": iterations}))
+    monkeypatch.setattr(study, "judge", lambda name, policy: (Wins(0.25, 0.5), Wins(0.125, 0.75)))
+    monkeypatch.setattr("nebel.papers.dark_hex_strategies.against_response", lambda game, title, policy, player: Figure(title, []))
+    found = simplified(study)
+    study.close()
+    black = found.parts[0]
+    assert isinstance(black, Table)
+    assert black.rows[1] == ("MCCFR-IR-p", "300", "SIP, b = 8", "0.2050", "0.2500", "0.1530", "-", "-", "0.1250")
+    assert list(found.data) == ["MCCFR-IR-p", "board-4x3", "CFR+-IR-p"]
+    assert "SIP of MCCFR-IR-p as White" in found.parts[-1].title
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_trees_hold_all_that_can_happen(player: int) -> None:
+    game = nebel.game("dark_hex:2x2")
+    both = abstract_responses(game, Uniform())[1 - player]
+    branches = grown(game.start(), both, 0.0)
+    found = ends(branches)
+    assert sum(share for _, share in found) == pytest.approx(1.0)
+    black = sum(share for winner, share in found if winner == "Black")
+    assert black == pytest.approx((1 + value_of(game, both)) / 2)
+    likely = [share for _, share in ends(grown(game.start(), both, 0.3))]
+    assert sorted(likely) == sorted(share for _, share in found if share >= 0.3)
+    figure = against_response(game, "a < b", Uniform(), player)
+    shown = [text for text in texts(figure.pictures[0][1]) if text]
+    assert 0 < sum(text.split()[0] in ("Black", "White") for text in shown) <= 40
+    assert {"a1", "b2"} <= set(shown)
+
+
+def test_scores_are_means_over_both_seats() -> None:
+    as_black, as_white = scores(np.array([[0.9, 1.0, 0.5], [0.25, 0.9, 0.5], [0.0, 0.0, 0.9]]))
+    assert as_black.tolist() == [0.5, -0.25, -1.0]
+    assert as_white.tolist() == [0.75, 0.0, 0.0]
+
+
 def test_players_learn_are_counted_and_meet() -> None:
-    """The dear sections on a tiny budget, with stand-ins for what takes long."""
+    """The expensive sections on a tiny budget, with stand-ins for what takes long."""
     study = Study(Terms(quick=True), Scale(board=2_000, perfect=2_000, sweeps=1, curve=1, games=400, whole=False, early=1_000))
     try:
         counted = missed(study)
@@ -147,16 +316,23 @@ def test_players_learn_are_counted_and_meet() -> None:
     assert {"HP", "SIP", "SIP+", "MCCFR-PR", "solved"} <= set(names)
     same = [names.index(name) for name in ("MCCFR-IR-p", "SIP", "solved")]  # one policy under three names has one result
     assert len({wins[i][j] for i in same for j in same}) == 1
-    assert "NFSP-PR" in str(met.parts[1])
+    rankings = [part for part in met.parts if isinstance(part, Table)]
+    assert [part.title for part in rankings[:3]] == ["Fig. 4.5: ranking", "Fig. 4.12: with SIP", "Fig. 4.13: with SIP+"]
+    fields = [{row[0] for row in part.rows} for part in rankings[:3]]
+    assert "NFSP-PR" in fields[0]
+    assert "solved" not in fields[0]
+    assert (fields[1] - fields[0], fields[2] - fields[1]) == ({"SIP"}, {"SIP+"})
 
 
-def test_a_network_learns_with_the_order_of_moves(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a smaller board, for so many iterations on every machine."""
+def test_a_network_learns_with_the_order_of_moves(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """On a smaller board; its run is kept, and continued to the same network."""
     monkeypatch.setattr("nebel.papers.dark_hex_study.BOARD", "dark_hex:3x2")
-    monkeypatch.setattr(dark_hex_learned, "Budget", lambda seconds: Budget(iterations=60))
     monkeypatch.setattr(dark_hex_learned, "RESPONDERS", {"seeds": 1, "iterations": 20, "ages": 1, "games": 2000, "boards": 64})
-    study = Study(Terms(quick=True), Scale(board=1, perfect=1, sweeps=1, curve=1, games=400, whole=False, network=2.0))
-    remembering = remembering_network(study)
+    terms = Terms(quick=True, runs=tmp_path)
+    study = Study(terms, Scale(board=1, perfect=1, sweeps=1, curve=1, games=400, whole=False, network=Budget(iterations=60)))
+    first, remembering = remembering_network(study)["NFSP-PR"], remembering_network(study)
+    assert all(np.array_equal(a.weights, b.weights) for a, b in zip(first.layers, remembering["NFSP-PR"].layers, strict=True))
+    assert (tmp_path / "dark_hex" / "quick-seed-1" / "NFSP-PR" / "policy.nebel").exists()
     judged = guarantees(study, {}, remembering)["NFSP-PR"]
     study.close()
     assert remembering["NFSP-PR"].recall == "perfect"

@@ -107,6 +107,12 @@ def pruned(game: Game) -> Game:
     return replace(game, rules=rules)
 
 
+def refuse_won(game: Game) -> None:
+    """Raise `BadSetting` if nothing is left of the pruned game: the first player wins for sure from the start."""
+    if sure_wins(game).winner() == 0:
+        raise BadSetting(f"--pone leaves nothing to learn of {game.string}: Black wins for sure from the start; take dark_hex:4x3")
+
+
 class Shares(Protocol):
     """One player's table in a policy."""
 

@@ -20,6 +20,7 @@ from nebel.core.errors import BadSetting
 from nebel.core.game import Game
 from nebel.core.rng import fold_all
 from nebel.core.settings import Settings, setting
+from nebel.dark_hex.pruned import refuse_won
 from nebel.learn.dqn import Gathered, Q, Transitions, transitions
 from nebel.learn.memory import Arrays, Experience, Ring, Weighted
 from nebel.learn.nets import Dense, Settled, shares_of_logits
@@ -63,6 +64,7 @@ class NfspSettings(Settings):
                             " times the root of k + 1", low=1.0)  # fmt: skip
     late: float = setting(1.0, "what best responses did in iteration t counts t to this power in the average", low=0.0)
     room: int = setting(500_000, "information states, or experiences, of what best responses did that are remembered", low=1)
+    pone: bool = setting(False, "end games in sure wins (pONE, classic Dark Hex); how to play there is not learned")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -124,7 +126,9 @@ class Nfsp:
 
     def __init__(self, game: Game, recall: str, settings: NfspSettings, seed: int, workers: Workers) -> None:
         self.game, self.recall, self.settings, self.seed = game, recall, settings, seed
-        s, self.games = settings, Spread(game, recall, seed, workers)
+        if settings.pone:
+            refuse_won(game)
+        s, self.games = settings, Spread(game, recall, seed, workers, settings.pone)
         size = self.games.size
         self._best = [Q(game, recall, s.hidden, s.rate, seed + p, s.follow) for p in range(2)]
         self._average = Settled.of(game, recall, s.hidden, s.average_rate, seed + 2)

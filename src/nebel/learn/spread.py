@@ -14,6 +14,7 @@ import numpy as np
 from nebel.core.game import Game
 from nebel.core.registry import load
 from nebel.core.rng import generator
+from nebel.dark_hex.pruned import pruned
 from nebel.learn.external import External, Wide
 from nebel.learn.memory import Arrays
 from nebel.learn.traverse import BOARDS, ONGOING, OVER, Decisions, Floats, Reals, Traverser
@@ -75,6 +76,8 @@ class Part:
     once: int = 0
     plies: int = 0
     boards: Arrays | None = None
+    pone: bool = False
+    """Whether games end in sure wins."""
 
 
 class Segment(NamedTuple):
@@ -86,8 +89,9 @@ class Segment(NamedTuple):
 
 
 @lru_cache(maxsize=4)
-def _games(string: str, recall: str, boards: int) -> Traverser:
-    return Traverser(_game(string), recall, boards)
+def _games(string: str, recall: str, boards: int, pone: bool = False) -> Traverser:
+    game = _game(string)
+    return Traverser(pruned(game) if pone else game, recall, boards)
 
 
 @lru_cache(maxsize=4)
@@ -107,7 +111,7 @@ def play_games(part: Part) -> Decisions:
 
 
 def play_on(part: Part) -> Segment:
-    games = _games(part.game, part.recall, part.count)
+    games = _games(part.game, part.recall, part.count, part.pone)
     part.mind.sit(games)
     if part.boards is None:
         games.tables.live[:], games.tables.games[:] = False, 0
@@ -139,16 +143,17 @@ def shared_out(count: int) -> list[int]:
 
 
 class Spread:
-    """Games of one recall. `iteration` and `stream` name the luck of a call, so that a run can be resumed."""
+    """Games of one recall. `iteration` and `stream` name the luck of a call, so that a run can be resumed. With `pone` segments are of
+    Dark Hex that ends in sure wins."""
 
-    def __init__(self, game: Game, recall: str, seed: int, workers: Workers) -> None:
-        self.game, self.recall, self.seed, self.workers = game, recall, seed, workers
+    def __init__(self, game: Game, recall: str, seed: int, workers: Workers, pone: bool = False) -> None:
+        self.game, self.recall, self.seed, self.workers, self.pone = game, recall, seed, workers, pone
         self.size = encoding_of(game, recall).size
         self._boards: list[Arrays | None] = [None] * PARTS
 
     def prepare(self, work: Any, mind: Any, **more: Any) -> None:
         """Compile, or load what was compiled; with others waiting for the first of them to do so."""
-        part = Part(self.game.string, self.recall, mind, 1, (0, 0), 0, 1.0, **more)
+        part = Part(self.game.string, self.recall, mind, 1, (0, 0), 0, 1.0, pone=self.pone, **more)
         self.workers.map(work, [part])
         if self.workers.count > 1:
             self.workers.map(work, [part] * self.workers.count)
@@ -171,7 +176,8 @@ class Spread:
 
     def segment(self, count: int, plies: int, mind: Any, stream: int) -> Segment:
         """So many plies on so many boards, from where they stood."""
-        parts = [replace(part, plies=plies, boards=self._boards[k]) for k, part in enumerate(self._parts(count, mind, stream))]
+        parts = self._parts(count, mind, stream, plies=plies, pone=self.pone)
+        parts = [replace(part, boards=boards) for part, boards in zip(parts, self._boards, strict=False)]
         found = self.workers.map(play_on, parts)
         self._boards[: len(found)] = [each.boards for each in found]
         decisions = joined([each.decisions for each in found], [part.count for part in parts])

@@ -13,29 +13,42 @@ from nebel.match.agents import PolicyAgent
 from nebel.match.arena import Z95, play_deals
 from nebel.papers.dark_hex_learned import NETWORK, PERFECT, PRUNED, against_learners, networks, remembering_network, with_diaries
 from nebel.papers.dark_hex_strategies import SIMPLER, wins_text
-from nebel.papers.dark_hex_study import SWEPT, Study, Wins
+from nebel.papers.dark_hex_study import SIMPLIFIED, SWEPT, Study, Wins, done_text
 from nebel.policy.simplify import Simplify
-from nebel.policy.table import Policy, TablePolicy
+from nebel.policy.table import MadePolicy, Policy, TablePolicy
 from nebel.report.charts import Cell, heat
 from nebel.report.parts import Figure, Section, Table
 
 SOLVED = "solved"
+LEARNED = ["MCCFR-IR-p", "MCCFR-IR", "MCCFR-PR", SWEPT]
 UNKNOWN = Wins(None, None)
 RANKED = {"MCCFR-IR-p": ("1", "-"), "MCCFR-IR": ("2", "-"), "HP": ("3", "1")}
-"""What the text says of Fig. 4.5: ranks as Black and as White, before SIP and SIP+ joined."""
+"""What the text says of Fig. 4.5: ranks as Black and as White."""
+NO_RANKS = ("-", "-")
+FIRST, WITH_SIP, WITH_BOTH = "Fig. 4.5: ranking", "Fig. 4.12: with SIP", "Fig. 4.13: with SIP+"
+ALL = "Better than the thesis: ranking with our players"
+THESIS = ("HP", "MCCFR-IR-p", "MCCFR-IR", "MCCFR-PR", PRUNED, NETWORK, PERFECT)
+FIELDS = {FIRST: THESIS, WITH_SIP: (*THESIS, "SIP"), WITH_BOTH: (*THESIS, "SIP", "SIP+")}
+"""Who plays in the thesis's figures."""
+NOTES = {
+    FIRST: (
+        "The mean score against all others of this table, +1 a win and -1 a loss. The thesis shows pictures without numbers; its text "
+        f"gives these ranks. {PRUNED} learned in the game that ends in sure wins, and plays their winning moves; {PERFECT} is told the "
+        "order of moves. Players without figures are networks, which learn without --quick where torch is installed."
+    ),
+    WITH_BOTH: "The thesis says that SIP+ is the strongest of all.",
+}
 
 
 def players(study: Study) -> dict[str, tuple[TablePolicy, TablePolicy]]:
     """By name: who plays Black, who plays White."""
-    names = ["MCCFR-IR-p", "MCCFR-IR", "MCCFR-PR", SWEPT]
-    found: dict[str, tuple[TablePolicy, TablePolicy]] = {"HP": study.handcrafted}
-    found |= {name: (policy, policy) for name, policy in zip(names, study.learn(names), strict=True)}
-    for name, settings in (("SIP", SIMPLER["SIP, b = 8"][0]), ("SIP+", SIMPLER["SIP+, b = 8"][0])):
-        policy = study.simpler(study.best, settings or Simplify())
-        found[name] = (policy, policy)
-    found |= {name: (policy, policy) for name, policy in study.memoryless.items()}
-    best = study.solution[0].policy
-    return {**found, SOLVED: (best, best)}
+    found: dict[str, TablePolicy] = dict(zip(LEARNED, study.learn(LEARNED), strict=True))
+    for base in (SIMPLIFIED, *study.memoryless):
+        of_base = "" if base == SIMPLIFIED else f" of {base}"
+        for name in ("SIP", "SIP+"):
+            found[name + of_base] = study.simpler(base, SIMPLER[f"{name}, b = 8"][0] or Simplify())
+    found |= {**study.memoryless, SOLVED: study.solution[0].policy}
+    return {"HP": study.handcrafted, **{name: (policy, policy) for name, policy in found.items()}}
 
 
 def round_robin(study: Study) -> Section:
@@ -51,13 +64,12 @@ def round_robin(study: Study) -> Section:
                 game = with_diaries(study) if {black, white} & remembering.keys() else study.game
                 played = play_deals(game, seats, deals, study.terms.seed)
                 wins[i, j] = np.count_nonzero(played.scores > 0) / deals
-    others = ~np.eye(len(names), dtype=bool)
-    as_black = np.array([2 * wins[i, others[i]].mean() - 1 for i in range(len(names))])
-    as_white = np.array([1 - 2 * wins[others[:, i], i].mean() for i in range(len(names))])
+    as_black, as_white = scores(wins)
     order = sorted(range(len(names)), key=lambda i: (names[i] != SOLVED, -(as_black[i] + as_white[i])))
     parts: list[Table | Figure] = [
-        Figure("Black's wins, by row, against White's, by column", [("", _map(names, order, wins, deals))], _note(study, deals)),
-        _ranking(names, order, as_black, as_white, deals * (len(names) - 1)),
+        Figure("Black's wins, by row, against White's, by column", [("", _map(names, order, wins, deals))], _note(study, deals, everybody)),
+        *(_ranking(figure, [name for name in among if name in names], names, wins, deals) for figure, among in FIELDS.items()),
+        _ranking(ALL, names, names, wins, deals),
     ]
     judged = guarantees(study, nets, remembering)
     if judged:
@@ -93,24 +105,27 @@ def _map(names: list[str], order: list[int], wins: NDArray[np.float64], deals: i
     return heat("Round robin", shown, shown, cells, "Black", "White")
 
 
-def _ranking(names: list[str], order: list[int], as_black: NDArray[np.float64], as_white: NDArray[np.float64], games: int) -> Table:
-    black, white = (np.argsort(np.argsort(-scores)) + 1 for scores in (as_black, as_white))
+def scores(wins: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return each player's mean score as Black and as White against all others, +1 a win and -1 a loss; `wins`: of Black, by row."""
+    others = ~np.eye(len(wins), dtype=bool)
+    as_black = [2 * wins[i, others[i]].mean() - 1 for i in range(len(wins))]
+    as_white = [1 - 2 * wins[others[:, i], i].mean() for i in range(len(wins))]
+    return np.array(as_black), np.array(as_white)
+
+
+def _ranking(title: str, among: list[str], names: list[str], wins: NDArray[np.float64], deals: int) -> Table:
+    """Rank the players `among` by their games against each other."""
+    at, games = [names.index(name) for name in among], deals * (len(among) - 1)
+    both = scores(wins[np.ix_(at, at)])
+    ranks = [np.argsort(np.argsort(-each)) + 1 for each in both]
     rows = []
-    for i in order:
-        paper = RANKED.get(names[i], ("-", "-"))
-        seats = (as_black[i], black[i], paper[0]), (as_white[i], white[i], paper[1])
-        rows.append((names[i], f"{(as_black[i] + as_white[i]) / 2:+.4f}", *(cell for seat in seats for cell in _line(*seat, games))))
-    absent = [name for name in (PRUNED, NETWORK, PERFECT) if name not in names]
-    rows += [(name, *"-" * 7) for name in absent]
+    for i in sorted(range(len(among)), key=lambda i: -(both[0][i] + both[1][i])):
+        paper = RANKED.get(among[i], NO_RANKS) if title == FIRST else NO_RANKS
+        cells = [cell for seat in range(2) for cell in _line(both[seat][i], ranks[seat][i], paper[seat], games)]
+        rows.append((among[i], f"{(both[0][i] + both[1][i]) / 2:+.4f}", *cells))
+    rows += [(name, *"-" * 7) for name in FIELDS.get(title, ()) if name not in among]
     head = ("player", "both seats", "as Black", "rank", "paper", "as White", "rank", "paper")
-    note = (
-        "The mean score against all others, +1 a win and -1 a loss. The thesis shows pictures without numbers; its text gives these ranks "
-        "of Fig. 4.5 and says that SIP+ is the strongest of all in Fig. 4.13. "
-        f"{PRUNED} is {NETWORK} with the winning move in all sure wins; {PERFECT} is told the order of moves, too."
-    )
-    if absent:
-        note += f" Not here: {', '.join(absent)}; networks learn without --quick where torch is installed."
-    return Table("Ranking by mean score", head, rows, note)
+    return Table(title, head, rows, NOTES.get(title, ""))
 
 
 def guarantees(study: Study, nets: Mapping[str, TablePolicy], remembering: Mapping[str, Policy]) -> dict[str, dict[str, Wins]]:
@@ -126,7 +141,7 @@ def _guarantees(study: Study, judged: Mapping[str, Mapping[str, Wins]]) -> Table
     rows = [(name, *(wins_text(wins[player]) for player in range(2) for wins in found.values())) for name, found in judged.items()]
     head = ("player", "Black: abstract", "learned", "exact", "White: abstract", "learned", "exact")
     note = (
-        f"Learned for {study.scale.network:g} s. Exact figures are guarantees against opponents that remember everything; against best "
+        "Exact figures are guarantees against opponents that remember everything; against best "
         f"responses that are learned a player guarantees at most what it wins. {PERFECT} has too many information states for the others."
     )
     return Table("NFSP: how often it wins at least", head, rows, note)
@@ -136,11 +151,13 @@ def _line(score: float, rank: int, paper: str, games: int) -> tuple[str, str, st
     return f"{score:+.4f} ±{2 * _spread((score + 1) / 2, games):.4f}", str(rank), paper
 
 
-def _note(study: Study, deals: int) -> str:
-    jobs = study.jobs()
-    learned = ", ".join(f"{name} {jobs[name][1]:,} iterations" for name in ("MCCFR-IR-p", "MCCFR-IR", "MCCFR-PR", SWEPT))
+def _note(study: Study, deals: int, everybody: Mapping[str, tuple[Policy, Policy]]) -> str:
+    learners = {name: everybody[name][0] for name in (*LEARNED, NETWORK, PRUNED, PERFECT) if name in everybody}
+    learned = ", ".join(f"{name} {done_text(policy)}" for name, policy in learners.items() if isinstance(policy, MadePolicy))
+    kind = f"the preset {study.scale.preset}" if study.scale.preset else "our settings"
     return (
-        f"{2 * deals:,} games a pair, half of them in each seat; below each number half of its 95 % interval. The thesis's MCCFR players "
-        f"learned for 10^9 iterations, ours: {learned}. SIP and SIP+ are made from {study.best}; HP plays S1 and S2. {SOLVED} is the exact "
-        "solution: nobody holds it below its value, but it does not go out of its way to punish the weak, so others may score more on them."
+        f"{2 * deals:,} games a pair, half of them in each seat; below each number half of its 95 % interval. Iterations: {learned}; the "
+        f"thesis's MCCFR players have 10^9 (NFSP by {kind}; the thesis does not say for how long). SIP and SIP+ are made from "
+        f"{SIMPLIFIED}, as in the thesis; HP plays S1 and S2. {SOLVED} is the exact solution: no opponent holds it below its value, but "
+        "it is not made to punish weak play, so others may score more on them."
     )

@@ -11,31 +11,33 @@ from nebel.core.game import Game
 from nebel.core.kin import variant
 from nebel.dark_hex.merged import in_views
 from nebel.judge.tabulate import merged_of, on_views, tabulated
+from nebel.learn.presets import preset_of
 from nebel.match.agents import PolicyAgent
 from nebel.papers.dark_hex_study import Study, Wins
 from nebel.policy.net import NetPolicy
 from nebel.policy.table import Policy, TablePolicy
-from nebel.solve.run import Budget, Job
+from nebel.solve.run import Job
 
 NETWORK, PRUNED, PERFECT = "NFSP-IR", "NFSP-IR-p", "NFSP-PR"
+LINEAR = "128"
+"""The thesis's network without convolutions is that of OpenSpiel 1.1.1, whose NFSP examples have one layer of 128 (assumed)."""
 RESPONDERS: dict[str, Any] = {"seeds": 3, "iterations": 150}
 
 
 def learns(study: Study) -> bool:
     """Whether networks learn at this size, and here."""
-    return study.scale.network > 0 and find_spec("torch") is not None
+    return study.scale.network is not None and find_spec("torch") is not None
 
 
 def networks(study: Study) -> dict[str, TablePolicy]:
-    """NFSP as tables: as it learned, and with the winning move in all sure wins."""
+    """Return NFSP as tables: of the whole game, and of the pruned game, completed by the winning move in every sure win."""
     if not learns(study):
         return {}
-    policy = _learned(study, NETWORK, study.game, "board")
     merged = merged_of(study.game)
-    table = tabulated(study.game, merged.views, policy)
+    whole, cut = (tabulated(study.game, merged.views, _learned(study, name, study.game, "board")) for name in (NETWORK, PRUNED))
     sure, winning = in_views(study.game, merged)
-    share = np.concatenate([shares.share for shares in table.shares])
-    return {NETWORK: table, PRUNED: on_views(study.game, merged.views, np.where(sure, winning, share), table.facts)}
+    share = np.concatenate([shares.share for shares in cut.shares])
+    return {NETWORK: whole, PRUNED: on_views(study.game, merged.views, np.where(sure, winning, share), cut.facts)}
 
 
 def remembering_network(study: Study) -> dict[str, NetPolicy]:
@@ -50,12 +52,19 @@ def with_diaries(study: Study) -> Game:
     return game
 
 
+def _settings(study: Study, name: str) -> dict[str, Any]:
+    settings = preset_of("nfsp", study.scale.preset) if study.scale.preset else {}
+    if name == PERFECT and study.scale.preset:
+        settings["hidden"] = LINEAR
+    return {**settings, "pone": name == PRUNED}
+
+
 def _learned(study: Study, name: str, game: Game, recall: str) -> NetPolicy:
     from nebel.learn.drive import learn
 
-    seconds = study.scale.network
-    with study.terms.timed(f"{name} learns for {seconds:g} s"):
-        policy = learn(Job(game.string, "nfsp", recall, study.terms.seed), Budget(seconds=seconds)).policy
+    job = Job(game.string, "nfsp", recall, study.terms.seed, settings=_settings(study, name))
+    with study.terms.timed(f"{name} learns"):
+        policy = learn(job, study.scale.network, *study.place(name, job)).policy
     assert isinstance(policy, NetPolicy)
     return policy
 

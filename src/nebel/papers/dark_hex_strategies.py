@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from nebel.judge.certificate import Certificate, verify, write_certificate
 from nebel.judge.guarantee import guarantee
 from nebel.papers.dark_hex_learned import against_learners
-from nebel.papers.dark_hex_study import BOARD, PLAYERS, SWEPT, Study, Wins
+from nebel.papers.dark_hex_study import BOARD, PLAYERS, SIMPLIFIED, SWEPT, Study, Wins, done_text
+from nebel.papers.dark_hex_trees import against_response
 from nebel.policy.simplify import Simplify
 from nebel.policy.states import START, Seen, States
 from nebel.policy.table import TablePolicy
@@ -35,11 +36,13 @@ class Published(NamedTuple):
 HANDCRAFTED = (Published(abstract=0.1428), Published(abstract=0.75, true=0.625))
 """S1 for Black, S2 for White (section 3.4)."""
 
+FIGURES = ("Figs. 3.10, 3.11", "Figs. 3.16 to 3.18")
 NOTHING = (Published(), Published())
 ROUNDED = "rounded to n/100"
 SIMPLER: dict[str, tuple[Simplify | None, tuple[Published, Published]]] = {
     "not simplified": (None, NOTHING),
     "SIP, b = 8": (Simplify(actions=8, threshold=0.1), (Published(0.205, 0.153), Published(0.786, 0.757))),
+    "SIP, b = 4": (Simplify(actions=4, threshold=0.1), NOTHING),
     "SIP, b = 2": (Simplify(actions=2, threshold=0.1), (Published(), Published(true=0.719))),
     "SIP+, b = 8": (Simplify(8, 0.1, denominator=20, eta=0.005), (Published(0.205, 0.202), Published(0.793, 0.757))),
     ROUNDED: (Simplify(12, 0, denominator=100, eta=0.005), NOTHING),
@@ -59,7 +62,7 @@ EARLIER = (
 def handcrafted(study: Study) -> Section:
     """Definitions 1 and 2."""
     rows, data = [], {}
-    pictures = []
+    pictures, trees = [], []
     for player, (strategy, paper) in enumerate(zip(study.strategies, HANDCRAFTED, strict=True)):
         name = f"S{player + 1}"
         exact = None
@@ -72,6 +75,7 @@ def handcrafted(study: Study) -> Section:
         rows.append((f"{name}, {PLAYERS[player]}", *map(wins_text, figures)))
         data[name] = {"paper": paper._asdict(), "exact": exact, "blended": {"abstract": loose[player], "exact": true[player]}}
         pictures += _openings(blended, player, ("", "taken") if player else ("",))
+        trees.append(against_response(study.game, f"{FIGURES[player]}: {name} against its abstract best response", blended, player))
     head = ("strategy", "paper: abstract", "paper: true", "ours: exact", "ours, by board only: abstract", "ours, by board only: exact")
     note = (
         "S2 guarantees what the thesis says it does; S1, as printed and repaired, guarantees less than its abstract figure, and no true "
@@ -80,52 +84,58 @@ def handcrafted(study: Study) -> Section:
     )
     if not study.scale.whole:
         note += " The exact figure of S1 takes minutes; without --quick it is computed."
-    parts: list[Table | Figure] = [Table("How often they win at least", head, rows, note), Figure("How they begin", pictures)]
+    parts: list[Table | Figure] = [Table("How often they win at least", head, rows, note), Figure("How they begin", pictures), *trees]
     lead = "The thesis's strategies written by hand, read from its notation; the repairs of misprints stand in the strategy files."
     return Section("S1 and S2, written by hand", lead, parts, data)
 
 
 def simplified(study: Study) -> Section:
     """Sections 4.6 and 4.7."""
-    bases = [*study.memoryless, *([SWEPT, "MCCFR-IR-p"] if study.scale.whole else [])]
+    bases = [SIMPLIFIED, *study.memoryless, SWEPT] if study.scale.whole else [*study.memoryless]
+    answered = [*study.memoryless, *([SIMPLIFIED] if study.scale.preset else [])]  # by responders that learn
     lines_: list[list[tuple[str, ...]]] = [[], []]
     data: dict[str, Any] = {}
     for base in bases:
-        data[base] = {"iterations": study.jobs()[base][1] if base in study.jobs() else None}
+        done = done_text(study.player(base)) if base in study.jobs() else "-"
+        data[base] = {"iterations": study.player(base).facts.get("iterations")}
         for name, (settings, paper) in SIMPLER.items():
             if name == ROUNDED and base not in study.memoryless:
                 continue  # their tables are large and their play too weak for that
             policy = study.simpler(base, settings) if settings else study.player(base)
             loose, exact = study.judge(f"{base}, {name}", policy)
-            met = against_learners(study, f"{base}, {name}", policy) if base in study.memoryless else Wins(None, None)
+            met = against_learners(study, f"{base}, {name}", policy) if base in answered else Wins(None, None)
             found = {"abstract": loose, "learned": met, "exact": exact}
             data[base][name] = {kind: wins.as_json() for kind, wins in found.items()} | {"paper": [sold._asdict() for sold in paper]}
             for player, sold in enumerate(paper):
                 ours = (loose[player], met[player], exact[player])
                 pairs = zip(sold, ours, strict=True)
-                lines_[player].append((base, name, *(wins_text(x) for pair in pairs for x in pair)))
-    head = ("learned by", "simplified", "abstract: paper", "ours", "learned: paper", "ours", "true: paper", "ours, exact")
-    sweeps, samples = study.jobs()[SWEPT][1], study.jobs()["MCCFR-IR-p"][1]
-    learned = f"{SWEPT} is full-width CFR+ over merged states ({sweeps} iterations), which gets further than {samples:,} samples do. "
-    if not study.scale.whole:
-        learned = "Without --quick two learned policies are simplified as well. "
+                lines_[player].append((base, done, name, *(wins_text(x) for pair in pairs for x in pair)))
+    head = ("learned by", "iterations", "simplified", "abstract: paper", "ours", "learned: paper", "ours", "true: paper", "ours, exact")
     held = ", ".join(study.memoryless)
     note = (
-        f"{held} comes with nebel, the best policy by board only that was found; most of its information states have one move. "
-        f"The thesis simplifies MCCFR-IR-p after 10^9 iterations. {learned}"
-        "Abstract figures are optimistic and bound nothing; exact ones are guarantees "
-        "against opponents that remember everything. The last row is ours: no move is dropped, probabilities become "
-        "fractions with denominators up to 100. Learned best responses of our own see the board only, and are learned against the first "
-        "policy without --quick where torch is installed; a policy guarantees at most what it wins against them."
+        f"The thesis simplifies {SIMPLIFIED} after 10^9 iterations. {SWEPT} is full-width CFR+ over merged states. {held} comes with "
+        "nebel, the best policy by board only that was found; most of its information states have one move. Abstract figures are "
+        "optimistic and bound nothing; exact ones are guarantees against opponents that remember everything. The rows b = 4 and "
+        f"{ROUNDED} are ours; in the latter no move is dropped, and probabilities become fractions with denominators up to 100. Learned "
+        f"best responses see the board only, and are learned against {' and '.join(answered)} without --quick where torch is installed; a "
+        "policy guarantees at most what it wins against them."
     )
+    if not study.scale.whole:
+        note += " Without --quick two learned policies are simplified as well."
     parts: list[Table | Figure] = [
         Table(f"{player}: how often the policy wins", head, rows, note if player == "White" else "")
         for player, rows in zip(PLAYERS, lines_, strict=True)
     ]
-    plain = study.simpler(study.best, SIMPLER["SIP+, b = 8"][0] or Simplify())
-    boards = [picture for player in range(2) for picture in _openings(plain, player, ("", "placed", "taken") if player else ("", "placed"))]
     note = "The likeliest move is followed; own stones and discovered ones are shown."
-    parts.append(Figure(f"How SIP+ of {study.best} begins", boards, note))
+    for name in ("SIP, b = 8", "SIP+, b = 8"):
+        plain = study.simpler(bases[0], SIMPLER[name][0] or Simplify())
+        ways = ("", "placed"), ("", "placed", "taken")
+        boards = [picture for player in range(2) for picture in _openings(plain, player, ways[player])]
+        parts.append(Figure(f"How {name} of {bases[0]} begins", boards, note))
+    plain = study.simpler(bases[0], SIMPLER["SIP, b = 8"][0] or Simplify())
+    for player, figures in enumerate(("Figs. 4.6 to 4.8", "Figs. 4.9 to 4.11")):
+        title = f"{figures}: SIP of {bases[0]} as {PLAYERS[player]} against its abstract best response"
+        parts.append(against_response(study.game, title, plain, player))
     lead = "Fewer moves with plainer probabilities. The thesis could judge such policies only by abstract and learned best responses."
     return Section("SIP and SIP+", lead, parts, data)
 

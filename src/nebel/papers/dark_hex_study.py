@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import NamedTuple
 
+from nebel.core.errors import BadFile
 from nebel.core.game import Game
 from nebel.core.registry import load
 from nebel.dark_hex.pruned import Effect, effect
@@ -16,16 +19,16 @@ from nebel.papers.paper import Terms
 from nebel.policy.io import SHIPPED, load_table
 from nebel.policy.simplify import Simplify, simplify
 from nebel.policy.strategy import Strategy, read_strategy
-from nebel.policy.table import TablePolicy
+from nebel.policy.table import MadePolicy, TablePolicy
 from nebel.solve.drive import Result, solve
-from nebel.solve.run import Budget, Job, Progress
+from nebel.solve.run import Budget, Folder, Job, Progress
 
 BOARD = "dark_hex:4x3"
 PLAYERS = ("Black", "White")
 
 
 class Scale(NamedTuple):
-    """How much is computed."""
+    """How much is computed. A run has fewer iterations than these if its tables are full before."""
 
     board: int  # iterations of outcome sampling, of players that remember the board
     perfect: int  # of those that remember everything, whose tables grow with every game
@@ -34,14 +37,20 @@ class Scale(NamedTuple):
     games: int  # a pair
     whole: bool  # also what takes minutes: traverse all of 4x3, judge S1
     early: int = 1_000_000  # iterations of the player whose missed wins the thesis counts
-    network: float = 0.0  # seconds that a network learns; 0: none does, and no responder
+    memory: float = 4.0  # GB for the tables of the player that remembers everything
+    network: Budget | None = None  # of a network; None: none learns, and no responder
+    preset: str = ""  # of the networks' settings
 
 
 QUICK = Scale(1_000_000, 500_000, 16, 500, 20_000, False)
-FULL = Scale(20_000_000, 4_000_000, 80, 2_000, 100_000, True, network=300.0)
+USUAL = Scale(20_000_000, 4_000_000, 80, 2_000, 100_000, True, network=Budget(seconds=300.0))
+FULL = USUAL._replace(board=10**9, perfect=10**9, memory=8.0, network=Budget(iterations=2_000), preset="dark-hex")
+"""The thesis's sizes. It does not say how long NFSP learned (half a week each): 2,000 iterations, 8,192,000 decisions, are assumed."""
 
 MILLION = "MCCFR-IR, early"
 SWEPT = "CFR+-IR-p"
+SIMPLIFIED = "MCCFR-IR-p"
+"""Whose policy the thesis simplifies."""
 NEEDS = {
     "missed-wins": ("MCCFR-IR", "MCCFR-IR-p"),
     "round-robin": (SWEPT, "MCCFR-PR", "MCCFR-IR", "MCCFR-IR-p"),
@@ -59,10 +68,15 @@ class Wins(NamedTuple):
         return self._asdict()
 
 
+def done_text(policy: MadePolicy) -> str:
+    """Return the number of iterations that a policy's run had, which may be fewer than its budget if its tables were full."""
+    return f"{policy.facts['iterations']:,}"
+
+
 class Study:
     def __init__(self, terms: Terms, scale: Scale | None = None) -> None:
         self.terms = terms
-        self.scale = scale or terms.choose(QUICK, FULL)
+        self.scale = scale or terms.choose(QUICK, USUAL, FULL)
         game = load(BOARD)
         assert isinstance(game, Game)
         self.game = game
@@ -80,7 +94,7 @@ class Study:
         return {
             "MCCFR-IR-p": (Job(BOARD, sampled, "board", seed, pone=True), scale.board),
             "MCCFR-IR": (Job(BOARD, sampled, "board", seed), scale.board),
-            "MCCFR-PR": (Job(BOARD, sampled, "perfect", seed), scale.perfect),
+            "MCCFR-PR": (Job(BOARD, sampled, "perfect", seed, memory=scale.memory), scale.perfect),
             MILLION: (Job(BOARD, sampled, "board", seed), scale.early),
             SWEPT: (Job(BOARD, "cfr+", "board", seed, pone=True), scale.sweeps),
         }
@@ -95,7 +109,24 @@ class Study:
     def _learn(self, name: str) -> TablePolicy:
         job, iterations = self.jobs()[name]
         with self.terms.timed(f"{name} learns, {iterations:,} iterations"):
-            return solve(job, Budget(iterations=iterations), progress=self._go_on).policy
+            return solve(job, Budget(iterations=iterations), *self.place(name, job), progress=self._go_on).policy
+
+    def place(self, name: str, job: Job) -> tuple[Path | None, bool]:
+        """Return the folder in which a job's run is kept, if runs are kept, and whether it is there already and is continued.
+
+        Raises `BadFile` if the folder holds the run of another job.
+        """
+        if self.terms.runs is None:
+            return None, False
+        folder = self.terms.runs / "dark_hex" / f"{self.terms.size}-seed-{self.terms.seed}" / name.replace(", ", "-")
+        run = Folder(folder)
+        if not run.holds_a_run:
+            return folder, False
+        held = run.asked().job
+        settings = {**held.settings, **job.settings}
+        if held != replace(job, game=held.game, settings=settings):
+            raise BadFile(f"{folder} holds a run of another job than {name}; name another folder with --runs")
+        return folder, True
 
     def _go_on(self, progress: Progress) -> None:
         if self._closed:
@@ -129,11 +160,6 @@ class Study:
             seen = [wins if player in sides else None for player, wins in enumerate(loose)]
             self._wins[name] = Wins(seen[0], seen[1]), Wins(least[0], least[1])
         return self._wins[name]
-
-    @property
-    def best(self) -> str:
-        """Whose policy is simplified for show."""
-        return next(iter(self.memoryless), SWEPT)
 
     @cached_property
     def strategies(self) -> tuple[Strategy, Strategy]:

@@ -1,18 +1,21 @@
 """Monte Carlo CFR: outcome sampling, external sampling, chance sampling.
 
 Lanctot, Waugh, Zinkevich, Bowling. Monte Carlo Sampling for Regret Minimization in Extensive Games. 2009
+Lanctot. Monte Carlo Sampling and Regret Minimization for Equilibrium Computation. PhD thesis. 2013 (stochastically-weighted averaging)
 Schmid, Burch, Lanctot, Moravcik, Kadlec, Bowling. Variance Reduction in Monte Carlo Counterfactual Regret Minimization. 2019 (baselines)
 Brown, Sandholm. Solving Imperfect-Information Games via Discounted Regret Minimization. 2019 (linear and discounted weights)
 
 The pool holds, for each information state with n moves, n regrets and then n sums of the average strategy. Chance's
-probabilities cancel everywhere. Where it departs from the papers: the average is added up at the opponent's decisions, who
-plays on policy, so that only the traverser's exploration has to be divided out; weights that grow with time change every
-`period` iterations, not at each.
+probabilities cancel everywhere. Simple averaging adds strategies at the opponent's decisions, who plays on policy, so that only the
+traverser's exploration has to be divided out; stochastically-weighted averaging adds them at the traverser's own decisions, by own reach
+over the sampling probability of both players' moves. Both have the same expectation. Where it departs from the papers: weights that grow
+with time change every `period` iterations, not at each.
 
 An iteration is two traversals, in which the players take turns to be the one who explores all moves.
-Kernels take shape = (depth, width) of the game and knobs = (epsilon, rate of the baselines, 0 for none). They return how many
-histories they met, how many traversals they completed, and whether another one was cut off. They end early where the world's `halt`
-is not 0: outcome sampling after a whole iteration, the others at once, with what the traversal has found so far.
+Kernels take shape = (depth, width) of the game and knobs = (epsilon, rate of the baselines or 0 for none, 1 for stochastically-weighted
+averaging or 0). They return how many histories they met, how many traversals they completed, and whether another one was cut off. They
+end early where the world's `halt` is not 0: outcome sampling after a whole iteration, the others at once, with what the traversal has
+found so far.
 """
 
 from __future__ import annotations
@@ -35,7 +38,7 @@ def outcome_sampler(walker: Walker) -> Any:
     @kernel
     def run(w: Any, pool: Any, guess: Any, rng: Any, shape: Any, traversals: int, weight: float, knobs: Any) -> Any:
         depth, width = shape
-        epsilon, rate = knobs
+        epsilon, rate, weighted = knobs
         baseline = rate > 0.0
         who = np.empty(depth + 1, np.int64)
         count = np.empty(depth + 1, np.int64)
@@ -43,6 +46,7 @@ def outcome_sampler(walker: Walker) -> Any:
         chosen = np.empty(depth + 1, np.int64)
         chance_of = np.empty(depth + 1)  # of the choice, as sampled
         explored = np.empty(depth + 1)  # product of the traverser's sampling probabilities before this decision
+        reached = np.empty(depth + 1)  # the traverser's reach, over the product of the opponent's sampling probabilities
         gains = np.empty((depth + 1, width))
         scale = np.empty(depth + 1)  # gains times this are probabilities
         touched = 0
@@ -52,7 +56,7 @@ def outcome_sampler(walker: Walker) -> Any:
                 return touched, t, False
             begin(w)
             d = 0
-            product = 1.0
+            product, ratio = 1.0, 1.0
             p = turn(w, 0)
             while p != END:
                 n = options(w, 0)
@@ -74,9 +78,12 @@ def outcome_sampler(walker: Walker) -> Any:
                 else:
                     c = pick(gains[d], n, u * total)
                     chance_of[d] = scale[d] * gains[d, c]
-                who[d], count[d], place[d], chosen[d], explored[d] = p, n, k, c, product
+                who[d], count[d], place[d], chosen[d], explored[d], reached[d] = p, n, k, c, product, ratio
                 if p == traverser:
                     product *= chance_of[d]
+                    ratio *= scale[d] * gains[d, c]
+                else:
+                    ratio /= chance_of[d]
                 step(w, 0, 0, c)
                 d += 1
                 p = turn(w, 0)
@@ -110,7 +117,9 @@ def outcome_sampler(walker: Walker) -> Any:
                         for i in range(n):
                             pool[k + i] -= step_weight * value
                         pool[k + c] += step_weight * child
-                if who[e] != traverser:
+                if weighted > 0.0:
+                    step_weight *= reached[e]
+                if (who[e] == traverser) == (weighted > 0.0):
                     for i in range(n):
                         pool[k + n + i] += step_weight * scale[e] * gains[e, i]
         return touched, traversals, False
@@ -126,7 +135,7 @@ def deep_sampler(walker: Walker, external: bool) -> Any:
     @kernel
     def run(w: Any, pool: Any, extra: Any, rng: Any, shape: Any, traversals: int, weight: float, knobs: Any) -> Any:
         depth, width = shape
-        rate = knobs[1]
+        rate, weighted = knobs[1], knobs[2] > 0.0
         baseline = rate > 0.0
         who = np.empty(depth + 2, np.int64)
         count = np.empty(depth + 2, np.int64)
@@ -172,8 +181,9 @@ def deep_sampler(walker: Walker, external: bool) -> Any:
                         if external and p != traverser:
                             chosen[d] = pick(sigma[d], n, uniform(rng))
                             last[d] = chosen[d] + 1
-                            for i in range(n):
-                                pool[place[d] + n + i] += weight * sigma[d, i]
+                            if not weighted:
+                                for i in range(n):
+                                    pool[place[d] + n + i] += weight * sigma[d, i]
                         else:
                             chosen[d], last[d] = 0, n
                 else:
@@ -199,6 +209,10 @@ def deep_sampler(walker: Walker, external: bool) -> Any:
                             if p == traverser and external:
                                 for i in range(n):
                                     pool[k + i] += weight * (worth[d, i] - value)
+                                if weighted:
+                                    own = weight * reach[d, p] / reach[d, 1 - p]
+                                    for i in range(n):
+                                        pool[k + n + i] += own * sigma[d, i]
                             elif not external:
                                 half = k >> 1
                                 gain = weight * reach[d, 1 - p] * (sign if p == 0 else -sign)
@@ -214,7 +228,7 @@ def deep_sampler(walker: Walker, external: bool) -> Any:
                                 waiting += 1
                         d -= 1
                         continue
-                if not external:
+                if weighted or not external:
                     reach[d + 1, 0], reach[d + 1, 1] = reach[d, 0], reach[d, 1]
                     if who[d] >= 0:
                         reach[d + 1, who[d]] *= sigma[d, chosen[d]]

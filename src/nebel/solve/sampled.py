@@ -225,7 +225,8 @@ class Sampled(Steady):
 
     def _spread_over_threads(self, count: int, weight: float) -> tuple[int, bool]:
         """Iterate; return how many iterations were completed, and whether others were cut off."""
-        knobs = (float(self.settings.epsilon), float(self.settings.rate) if self.settings.baseline else 0.0)
+        s = self.settings
+        knobs = (float(s.epsilon), float(s.rate) if s.baseline else 0.0, float(s.averaging != "simple"))
         threads, deals = len(self._rngs), self.settings.deals
         parts = [count // threads + (i < count % threads) for i in range(threads)]
 
