@@ -115,7 +115,12 @@ def test_a_family_that_ends_earlier_passes(guess: str, recall: str) -> None:
     ("options", "family", "recall", "reason"),
     [
         # the glance with one round tells apart 0 and 1, that with two rounds does not
-        ("rounds=2,sharp=1", "rounds=1..2", "half", "after 0 and after 1 player 0 is in one information state of the larger game and in two of"),
+        (
+            "rounds=2,sharp=1",
+            "rounds=1..2",
+            "half",
+            "after 0 and after 1 player 0 is in one information state of the larger game and in two of",
+        ),
         ("rounds=2,starter=1", "starter=0..1", "half", "after 0 player 0 is to move in .* and player 1 is to move in"),
         ("rounds=2,starter=1", "starter=0..1", "perfect", "after 0 player 0 sees 1 in .* and nothing in|is to move in"),
         ("rounds=2,offers=2", "offers=3,2", "perfect", "after 0 2 is possible in .* and not in"),
