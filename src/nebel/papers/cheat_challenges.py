@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations_with_replacement
 
 import numpy as np
 
 from nebel.core.game import Game, Record
 from nebel.core.registry import load
 from nebel.core.rule import rule
-from nebel.match.agents import Agent, PolicyAgent
+from nebel.match.agents import PolicyAgent
 from nebel.match.arena import Z95, play_deals
 from nebel.papers.cheat_study import AGENTS, BY_PAPER, HEURISTIC, RANDOM, Study, player
 from nebel.policy.adopt import adopt
@@ -36,29 +35,33 @@ def counting(game: Game) -> Game:
 def challenges(study: Study) -> Section:
     """Challenges a game, by who plays."""
     game = load(f"cheat(hp={ENOUGH},limit={ENOUGH})")
-    assert isinstance(game, Game)
-    players: dict[str, tuple[Game, Agent]] = {bot: (game, player(bot)) for bot in (RANDOM, HEURISTIC)}
     larger, policy = adopt(game, study.taught(3, AGENTS["Memoryless"], study.terms.seed, True).policy)
+    assert isinstance(game, Game)
     assert isinstance(larger, Game)
-    players["Memoryless-3"] = larger, PolicyAgent("Memoryless", policy)
+    plain, learned = counting(game), counting(larger)
+    random, heuristic, memoryless = player(RANDOM), player(HEURISTIC), PolicyAgent("Memoryless", policy)
+    pairs = {
+        f"{RANDOM}, {RANDOM}": (plain, random, random),
+        f"{HEURISTIC}, {RANDOM}": (plain, heuristic, random),
+        f"{HEURISTIC}, {HEURISTIC}": (plain, heuristic, heuristic),
+        "Memoryless-3, Memoryless-3": (learned, memoryless, memoryless),
+    }
     rows, data = [], {}
     deals = study.scale.games // 2
-    for one, other in combinations_with_replacement(players, 2):
-        here = counting(max(players[one][0], players[other][0], key=lambda played: len(played.glances)))
-        pair = players[one][1], players[other][1]
-        with study.terms.timed(f"{one} against {other}"):
-            found = np.concatenate([play_deals(here, seats, deals, study.terms.seed).scores for seats in (pair, pair[::-1])])
-        mean, spread = float(found.mean()), float(found.std(ddof=1))
-        half = Z95 * spread / math.sqrt(len(found))
-        rows.append((one, other, f"{mean:.3f}", f"±{half:.3f}", f"{np.median(found):.0f}", f"{found.max():.0f}"))
-        data[f"{one}, {other}"] = {"mean": mean, "half_interval": half, "games": len(found), "most": float(found.max())}
+    for name, (here, one, other) in pairs.items():
+        with study.terms.timed(name):
+            orders = [(one, other), (other, one)]
+            found = np.concatenate([play_deals(here, seats, deals, study.terms.seed).scores for seats in orders])
+        mean, half = float(found.mean()), Z95 * float(found.std(ddof=1)) / math.sqrt(len(found))
+        rows.append((name, f"{mean:.3f}", f"±{half:.3f}", f"{np.median(found):.0f}", f"{found.max():.0f}"))
+        data[name] = {"mean": mean, "half_interval": half, "games": len(found), "most": float(found.max())}
     note = (
         f"{2 * deals:,} games a pair, half of them in each seat; ± is half of a 95 % interval. A game is drawn after {ENOUGH:,} turns. "
         f"Memoryless-3 learned {BY_PAPER}, seed {study.terms.seed}."
     )
-    head = ("player", "against", "challenges", "±", "median", "most")
     lead = (
         f"The paper starts with 3 health points because a game without restriction has about {ABOUT} challenges on average. It does not "
         "say between which players."
     )
+    head = ("players", "challenges", "±", "median", "most")
     return Section("Challenges a game", lead, [Table("Challenges a game without restriction", head, rows, note)], {"paper": ABOUT, **data})

@@ -52,8 +52,8 @@ class Scale(NamedTuple):
 
 
 QUICK = Scale(2_000, 1, (3, 4), ("2", "3", "4", "10", "100", "none"), 20, (2,), 1000, 30)
-USUAL = Scale(20_000, 3, (3, 4, 5), ("2", "3", "4", "5", "10", "20", "100", "none"), 100, (2, 3), 1000, 300)
-FULL = USUAL._replace(by_paper=True)
+USUAL = Scale(100_000, 3, (3, 4, 5), ("2", "3", "4", "5", "10", "20", "100", "none"), 100, (2, 3), 1000, 300)
+FULL = USUAL._replace(games=20_000, by_paper=True)
 EVERY = 5
 """Iterations between two points of a curve."""
 
