@@ -23,7 +23,7 @@ from nebel.judge.best_response import Judge
 from nebel.solve.cfr import FullWidth
 
 RANKS, SUITS = "A23456789TJQK", "shdc"
-GLANCES = ("memoryless", "hp-aware", "history-aware", "general")
+GLANCES = ("memoryless", "hp-aware", "history-aware", "general", "memoryless-pile", "hp-aware-pile")
 Cards = frozenset[tuple[int, int]]
 NONE: Cards = frozenset()
 DECK = [(rank, suit) for rank in range(3) for suit in range(2)]
@@ -59,6 +59,7 @@ class Slow(NamedTuple):
     last: Cards = NONE
     turns: int = 0
     told: tuple[Any, ...] = ()
+    mine: tuple[int, int] = (0, 0)  # how many cards of each player lie in the pile
     winner: int | None = None
 
     @classmethod
@@ -90,7 +91,8 @@ class Slow(NamedTuple):
         if not self.last:
             pack, by = self.legal()[move], self.by
             hands = both(by, self.hands[by] - pack, self.hands[1 - by])
-            now = self._replace(hands=hands, pile=self.pile | pack, last=pack, told=(*self.told, len(pack)))
+            mine = both(by, self.mine[by] + len(pack), self.mine[1 - by])
+            now = self._replace(hands=hands, pile=self.pile | pack, last=pack, told=(*self.told, len(pack)), mine=mine)
             return now.see(by, move).see(1 - by, f"(puts:{len(pack)})")
         now = self.see(1 - self.by, move)
         now = now.challenged() if move == "challenge" else now.see(self.by, "(believes)")
@@ -103,7 +105,7 @@ class Slow(NamedTuple):
         suits = "" if self.lie or self.rules.alike else "/" + "".join(SUITS[suit] for _, suit in sorted(self.last))
         health = both(taker, self.health[taker] - 1, self.health[1 - taker])
         hands = both(taker, self.hands[taker] | self.pile, self.hands[1 - taker])
-        now = self._replace(hands=hands, health=health, pile=NONE, winner=None if health[taker] else 1 - taker)
+        now = self._replace(hands=hands, health=health, pile=NONE, mine=(0, 0), winner=None if health[taker] else 1 - taker)
         return now.see(taker, f"(took:{whole}{suits})").see(1 - taker, f"(shown:{shown})")
 
     def see(self, player: int, what: str) -> Slow:
@@ -129,7 +131,9 @@ class Slow(NamedTuple):
         me, other = self.turn, 1 - self.turn
         hand, points = text(self.rules, self.hands[me]), (self.health[me], self.health[other])
         memoryless = hand, bool(self.last), self.rank, len(self.hands[other]), len(self.last)
-        keys = memoryless, (memoryless, points), (hand, self.told), (hand, self.told, points)
+        answer = None if self.last or not self.told else self.told[-1]
+        pile = *memoryless, self.mine[me], answer
+        keys = memoryless, (memoryless, points), (hand, self.told), (hand, self.told, points), pile, (pile, points)
         return dict(zip(GLANCES, keys, strict=True))
 
 
@@ -185,7 +189,7 @@ def looked_at(tree: Tree) -> tuple[dict[str, Any], Any]:
     """Every glance, and what the bot chooses, at every history."""
     game: Any = tree.game
     play, choose = game.rules.play, game.bots["heuristic"].choose
-    first, second, third, fourth = (game.glances[name].look for name in GLANCES)
+    first, second, third, fourth, fifth, sixth = (game.glances[name].look for name in GLANCES)
 
     @kernel
     def look(states: Any, nodes: Any, luck: Any, glance: Any, bot: Any) -> None:
@@ -197,6 +201,7 @@ def looked_at(tree: Tree) -> tuple[dict[str, Any], Any]:
             if turn[i] >= 0:
                 glance[i, 0], glance[i, 1] = first(states[i], turn[i]), second(states[i], turn[i])
                 glance[i, 2], glance[i, 3] = third(states[i], turn[i]), fourth(states[i], turn[i])
+                glance[i, 4], glance[i, 5] = fifth(states[i], turn[i]), sixth(states[i], turn[i])
                 for j in range(len(luck)):
                     bot[i, j] = choose(states[i], luck[j])
 
@@ -210,9 +215,9 @@ def looked_at(tree: Tree) -> tuple[dict[str, Any], Any]:
 @pytest.mark.parametrize(
     ("health", "alike", "histories", "glances", "perfect"),
     [
-        (1, False, 7201, [84, 84, 84, 84], 2 * 180),
-        (2, False, 174_643, [478, 740, 1439, 1439], 2 * 15_648),
-        (2, True, 10_948, [195, 302, 590, 590], 1150 + 1277),
+        (1, False, 7201, [84, 84, 84, 84, 84, 84], 2 * 180),
+        (2, False, 174_643, [478, 740, 1439, 1439, 529, 782], 2 * 15_648),
+        (2, True, 10_948, [195, 302, 590, 590, 219, 323], 1150 + 1277),
     ],
 )
 def test_every_history_and_information_state(health: int, alike: bool, histories: int, glances: list[int], perfect: int) -> None:

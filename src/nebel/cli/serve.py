@@ -70,4 +70,3 @@ def address(setup: Setup) -> str:
     host = socket.gethostname() if setup.host in ("0.0.0.0", "::") else setup.host
     host = f"[{host}]" if ":" in host else host
     return f"http://{host}:{setup.port}/" + (f"?token={setup.token}" if setup.token else "")
-

@@ -13,6 +13,7 @@ from nebel.cli.screen import emit, figure, progress_bar, say
 from nebel.core.errors import BadSetting
 
 if TYPE_CHECKING:
+    from nebel.core.refinement import Refinement
     from nebel.judge.certificate import Certificate
 
 
@@ -84,8 +85,11 @@ def run(args: argparse.Namespace) -> int:
             if not args.json:
                 say(_stage_text(stages[-1]))
 
+        def checked(refinement: Refinement) -> None:
+            say(str(refinement), to_error=True)
+
         if job.curriculum:
-            result = solve_family(job, budget, folder, resume, sized, progress, args.checkpoint_every, staged, places.out_name)
+            result = solve_family(job, budget, folder, resume, sized, progress, args.checkpoint_every, staged, places.out_name, checked)
         else:
             result = solve(job, budget, folder, resume, sized, progress, args.checkpoint_every, out=places.out_name, overdue=overdue)
     written = keep(result.policy, places)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from math import comb, prod
+from math import comb
 from typing import Any, Literal
 
 import numpy as np
 from numpy import int64
 
 from nebel.core.errors import UnknownGame
-from nebel.core.game import CHANCE, END, Bot, Encoding, Game, Glance, Record, Rules, record
+from nebel.core.game import CHANCE, END, Bot, Encoding, Game, Record, Rules, record
 from nebel.core.rng import fold
 from nebel.core.rows import copy
 from nebel.core.rule import rule
 from nebel.games.cheat_box import Box, putting
 from nebel.games.cheat_clues import BELIEVED, COUNT, HAND, KINDS, SHOWN, TOOK, clues
 from nebel.games.cheat_decks import likeness
+from nebel.games.cheat_glances import glances
 from nebel.games.cheat_history import keeping_history
 from nebel.games.packed import RANKS, SUITS, arithmetic
 from nebel.games.table import Piece, back, seats, slot, table, words
@@ -25,8 +26,6 @@ ENDLESS = 1 << 20
 
 LONG_GAME = 1000
 """Turns after which a game without health points is drawn, unless told otherwise."""
-
-KEY = (1 << 62) - 1
 
 
 def brief(text: str) -> dict[str, str]:
@@ -74,7 +73,6 @@ def cheat(
     units = np.array(deck.kinds, int64)
     kinds = len(units)
     full = ENDLESS if hp is None else hp
-    known_hp = hp or 0
 
     @rule
     def lie(s: Record) -> bool:
@@ -86,7 +84,7 @@ def cheat(
         s.hp[:] = full
         s.mine[:] = 0
         s.theirs[:] = 0
-        s.pile = s.last = s.claim = s.rank = s.dealt = s.turns = s.past = 0
+        s.pile = s.last = s.claim = s.rank = s.dealt = s.turns = s.past = s.answer = 0
         s.turn = CHANCE
         s.by = -1 if starter == "random" else starter
         s.winner = -1
@@ -194,6 +192,7 @@ def cheat(
             settle(s, seen)
         else:
             seen[s.by] = BELIEVED
+        s.answer = 1 + move - believe
         s.past = fold(s.past, 1 + most + move - believe)
         if s.hand[s.by] == 0:
             s.winner = s.by
@@ -230,39 +229,6 @@ def cheat(
                 if which < 0:
                     return i
         return -1
-
-    spans = (1 << bits * ranks if by_card else (in_play + 1) ** 2, 2, ranks, in_play + 1, most + 1)
-    packed = prod(spans) * (known_hp + 1) ** 2 <= KEY
-
-    @rule
-    def memoryless(s: Record, player: int) -> int:
-        held, rank, answering = s.hand[player], s.rank, 1 if s.last else 0
-        if not by_card:  # which rank is on makes no difference
-            held, rank = min(of_rank(held, rank), in_play) * (in_play + 1) + min(count(held), in_play), 0
-        others = min(count(s.hand[1 - player]), in_play)  # a game of larger hands has more
-        if packed:
-            return (((held * 2 + answering) * ranks + rank) * (in_play + 1) + others) * (most + 1) + s.claim
-        return fold(fold(fold(fold(held, answering), rank), others), s.claim) & KEY
-
-    @rule
-    def with_health(s: Record, player: int, key: int) -> int:
-        own, other = min(s.hp[player], known_hp), min(s.hp[1 - player], known_hp)
-        if packed:
-            return (key * (known_hp + 1) + own) * (known_hp + 1) + other
-        return fold(fold(key, own), other) & KEY
-
-    @rule
-    def hp_aware(s: Record, player: int) -> int:
-        return with_health(s, player, memoryless(s, player))
-
-    @rule
-    def history_aware(s: Record, player: int) -> int:
-        return fold(s.past, s.hand[player]) & KEY
-
-    @rule
-    def general(s: Record, player: int) -> int:
-        own, other = min(s.hp[player], known_hp), min(s.hp[1 - player], known_hp)
-        return fold(fold(fold(s.past, s.hand[player]), own), other) & KEY
 
     told = kinds + ranks if by_card else 2
     table_size = told + in_play + most + 3
@@ -339,25 +305,6 @@ def cheat(
         pile = draw(s.pile, player is None) or [slot()]
         return table([row(top), ("pile", [*pile, words(claim_text(s))]), row(bottom)])
 
-    def glance_text(key: int, with_hp: bool) -> str:
-        points = ""
-        if with_hp:
-            key, other = divmod(key, known_hp + 1)
-            key, own = divmod(key, known_hp + 1)
-            points = f", health {own} against {other}" if hp is not None else ""
-        parts = []
-        for span in reversed(spans[1:]):
-            key, part = divmod(key, span)
-            parts.append(part)
-        claim, others, rank, answering = parts
-        what = RANKS[rank] if by_card else "the rank on"
-        doing = f"asked to believe {claim} x {what}" if answering else f"{what} is on" if by_card else "to put down"
-        held = deck.text(key) if by_card else f"{key % (in_play + 1)} cards, {key // (in_play + 1)} of the rank on"
-        return f"{held}, {doing}, the other has {others}{points}"
-
-    def glance(look: Any, note: str, with_hp: bool | None = None) -> Glance:
-        return Glance(look, lambda key: glance_text(key, with_hp), note) if packed and with_hp is not None else Glance(look, note=note)
-
     longest = 2 * full * in_play
     depth = 2 * (min(turns, longest) or longest) + (in_play + 1 if one_by_one else 1)
     fullest = sum(comb(in_play, k) for k in range(1, most + 1))
@@ -365,7 +312,7 @@ def cheat(
     game = Game(
         state=record(
             hand=(int64, 2), hp=(int64, 2), mine=(int64, 2), theirs=(int64, 2), pile=int64, last=int64, claim=int64, rank=int64, by=int64,
-            turn=int64, turns=int64, past=int64, dealt=int64, winner=int64,
+            turn=int64, turns=int64, past=int64, answer=int64, dealt=int64, winner=int64,
         ),
         rules=Rules(start, turn, moves, play, score, odds),
         actions=believe + 2,
@@ -377,12 +324,7 @@ def cheat(
         outcome_name=outcome_name,
         sight_name=sight,
         clues=clues(box),
-        glances={
-            "memoryless": glance(memoryless, "hand, phase, rank, the other's number of cards, the claim", False),
-            "hp-aware": glance(hp_aware, "memoryless, and both players' health points", True),
-            "history-aware": glance(history_aware, "hand, and the history of numbers of cards and challenges"),
-            "general": glance(general, "history-aware, and both players' health points"),
-        },
+        glances=glances(box, hp),
         encodings={"memoryless": Encoding(table_size, encode), "hp-aware": Encoding(table_size + 2, encode_health)},
         liken=lambda other: likeness(box, Box.of(other.options)),
         bots={"heuristic": Bot(heuristic, "remembers every card it saw; challenges what cannot be true")},

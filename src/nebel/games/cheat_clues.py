@@ -26,7 +26,7 @@ def clues(box: Box) -> Clues:
         """Without what only bots and glances remember."""
         s.mine[:] = 0
         s.theirs[:] = 0
-        s.past = 0
+        s.past = s.answer = 0
 
     @rule
     def public(mover: int, seen0: int, seen1: int) -> int:

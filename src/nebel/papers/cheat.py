@@ -7,10 +7,12 @@ what was found.
 
 from __future__ import annotations
 
+from nebel.papers.cheat_challenges import challenges
 from nebel.papers.cheat_cost import table1, values
-from nebel.papers.cheat_curriculum import exact, fig3
+from nebel.papers.cheat_curriculum import curriculum, exact
+from nebel.papers.cheat_readings import readings
 from nebel.papers.cheat_study import Study
-from nebel.papers.cheat_wins import arena, fig1, fig2
+from nebel.papers.cheat_wins import arena, fig1, fig2, fig3
 from nebel.papers.paper import Paper
 
 PAPER = Paper(
@@ -30,10 +32,13 @@ PAPER = Paper(
     study=Study,
     sections={
         "table1": table1,
-        "values": values,
+        "challenges": challenges,
         "fig1": fig1,
         "fig2": fig2,
         "fig3": fig3,
+        "readings": readings,
+        "values": values,
+        "curriculum": curriculum,
         "exact": exact,
         "arena": arena,
     },

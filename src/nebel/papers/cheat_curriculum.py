@@ -1,4 +1,4 @@
-"""Curriculum against learning from nothing: Fig. 3 of the Cheat paper, and exact exploitability, which it did not have."""
+"""Curriculum against learning from nothing, by exact exploitability at equal cost, which the Cheat paper did not have."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nebel.core.recall import PERFECT
-from nebel.papers.cheat_study import AGENTS, BY_PAPER, ITERATIONS, Study, Wanted, manners, over, percent
+from nebel.papers.cheat_kept import kept
+from nebel.papers.cheat_study import AGENTS, BY_PAPER, ITERATIONS, Study, over
 from nebel.policy.table import Longs
 from nebel.report.charts import Axis, lines
 from nebel.report.parts import Figure, Section, Table
@@ -104,59 +105,27 @@ class Ladder:
 
 
 def mean_curve(ladder: Ladder, top: int, way: Way, stops: Sequence[int]) -> Curve:
-    runs = [ladder.climb(top, way, seed, stops) for seed in ladder.study.seeds]
+    runs = [_kept_curve(ladder, top, way, seed, stops) for seed in ladder.study.seeds]
     return [(float(np.mean([p[0] for p in points])), float(np.mean([p[1] for p in points]))) for points in zip(*runs, strict=True)]
 
 
-def fig3(study: Study) -> Section:
+def _kept_curve(ladder: Ladder, top: int, way: Way, seed: int, stops: Sequence[int]) -> Curve:
+    name = f"Cheat-{top}, {ladder.recall}, {way}, judged at {list(stops)}, seed {seed}"
+    held = kept(ladder.study.terms.runs, name, lambda: ladder.climb(top, way, seed, stops))
+    return [(cost, gap) for cost, gap in held]
+
+
+def curriculum(study: Study) -> Section:
     parts: list[Table | Figure] = []
-    data: dict[str, Any] = {"exact": {}}
-    for by_paper, how in manners(study).items():
-        more, data["by_paper" if by_paper else "wins"] = _won(study, by_paper, how)
-        parts += more
+    data: dict[str, Any] = {}
     verdicts = []
     for top in study.scale.tops:
         more, found = _judged(study, top)
         parts += more
-        data["exact"][f"Cheat-{top}"] = found
+        data[f"Cheat-{top}"] = found
         verdicts.append(_verdict(top, found))
-    lead = (
-        "Agents of Cheat-4 that begin with the regrets and sums of Cheat-3, and others that begin with nothing: the paper's comparison by "
-        "games won. Then the same question in games that can be judged exactly, at equal cost in histories met. " + " ".join(verdicts)
-    )
-    return Section("Fig. 3: curriculum", lead, parts, data)
-
-
-def _won(study: Study, by_paper: bool, how: str) -> tuple[list[Table | Figure], dict[str, Any]]:
-    """As the paper has it: games won in Cheat-4 while learning."""
-    parts: list[Table | Figure] = []
-    rows, data = [], {}
-    seed = study.terms.seed
-    study.learn_all([Wanted(3, recall, seed, by_paper=by_paper) for recall in AGENTS.values()])
-    study.learn_all([Wanted(4, recall, seed, carried, by_paper) for recall in AGENTS.values() for carried in (False, True)])
-    for name, recall in AGENTS.items():
-        fresh, carried = (study.curve(4, recall, carried, by_paper) for carried in (False, True))
-        fresh = fresh[: len(carried) - 1]
-        series = {}
-        for place, bot in ((2, "Random"), (3, "Heuristic")):
-            series[f"{bot}, from nothing"] = [(point.iterations, point[place]) for point in fresh]
-            series[f"{bot}, from Cheat-3"] = [(point.iterations, point[place]) for point in carried]
-            higher = sum(c[place] > f[place] for c, f in zip(carried[1:], fresh, strict=True))
-            shown = [percent(point[place]) for point in (fresh[0], carried[0], carried[1], fresh[-1], carried[-1])]
-            rows.append((f"{name}-4", bot, *shown, f"{higher} of {len(fresh)}"))
-        drawn = lines(f"{name}-4", series, Axis("iterations", low=0), Axis("games won", low=0.2, high=1.0))
-        parts.append(Figure(f"{name}-4 while it learns{how}", [("", drawn)]))
-        data[name] = {"from_nothing": [p._asdict() for p in fresh], "from_cheat_3": [p._asdict() for p in carried]}
-    end = study.scale.carried
-    head = ("agent", "against", "nothing, 5 iterations", "Cheat-3, 0", "Cheat-3, 5", f"nothing, {end}", f"Cheat-3, {end}", "Cheat-3 higher")
-    note = (
-        f"{study.scale.games:,} games a point. {over(study) if by_paper else 'One seed of learning'}. "
-        "After 0 iterations it is the agent of Cheat-3 itself, which also "
-        f"answers where Cheat-4 has taught nothing yet (in the information sets that {2 * end} deals meet). The paper: curves from "
-        "Cheat-3 start higher and stay higher for Memoryless, History-Aware and General, and are about the same for HP-Aware."
-    )
-    parts.append(Table(f"Games won in Cheat-4{how}", head, rows, note))
-    return parts, data
+    lead = "The question of Fig. 3 in games that can be judged exactly, at equal cost in histories met. " + " ".join(verdicts)
+    return Section("Curriculum, judged exactly", lead, parts, data)
 
 
 def _judged(study: Study, top: int) -> tuple[list[Table | Figure], dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nebel.core.game import BaseGame, Game
+from nebel.core.game import BaseGame
 from nebel.core.registry import load
 from nebel.core.tree import Tree, estimate, grow
 from nebel.judge.best_response import Judge
@@ -18,6 +19,7 @@ from nebel.match.agents import Agent, PolicyAgent
 from nebel.match.arena import play_deals
 from nebel.match.bots import BotAgent
 from nebel.papers.cheat_carried import brought, completed
+from nebel.papers.cheat_kept import kept
 from nebel.papers.paper import Terms
 from nebel.policy.adopt import adopt
 from nebel.policy.table import TablePolicy, Uniform
@@ -38,7 +40,7 @@ class Scale(NamedTuple):
     """How much is computed."""
 
     games: int  # of each pair
-    seeds: int  # that learning in Cheat-3 is averaged over
+    seeds: int  # that learning is averaged over
     table: Sequence[int]  # health points of Table 1
     health: Sequence[str]  # of Fig. 2
     carried: int  # iterations in Cheat-4 of agents that come from Cheat-3
@@ -51,7 +53,7 @@ class Scale(NamedTuple):
 
 QUICK = Scale(2_000, 1, (3, 4), ("2", "3", "4", "10", "100", "none"), 20, (2,), 1000, 30)
 USUAL = Scale(100_000, 3, (3, 4, 5), ("2", "3", "4", "5", "10", "20", "100", "none"), 100, (2, 3), 1000, 300)
-FULL = USUAL._replace(by_paper=True)
+FULL = USUAL._replace(games=20_000, by_paper=True)
 EVERY = 5
 """Iterations between two points of a curve."""
 
@@ -64,6 +66,9 @@ PAPERS = ChanceSampling(weights="plain", deals=1)
 """An iteration of the paper is one deal, and all iterations weigh the same."""
 
 BY_PAPER = "as in the paper"
+
+T95 = (12.706, 4.303, 3.182, 2.776)
+"""97.5 % quantiles of Student's t, by degrees of freedom from 1."""
 
 
 class Wanted(NamedTuple):
@@ -91,15 +96,20 @@ class Point(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """An agent after its last iteration, and on the way there."""
+    """What is measured of an agent: on the way, and after its last iteration."""
 
     curve: list[Point]
     nodes: int  # histories met
-    policy: TablePolicy
-    heritage: Heritage
     seconds: float  # of one processor, solving alone
     met: int  # information sets that were reached by anybody's moves, the same for both seats
     played: int  # those that the average strategy of their owner reaches
+
+
+class Taught(NamedTuple):
+    """An agent after its last iteration in a small game: what it plays, and what it hands on to the next game."""
+
+    policy: TablePolicy
+    heritage: Heritage
 
 
 class Study:
@@ -107,10 +117,12 @@ class Study:
         self.terms = terms
         self.scale = scale or terms.choose(QUICK, USUAL, FULL)
         self._learned: dict[Wanted, Learned] = {}
+        self.taught = lru_cache(maxsize=None)(self._taught)
         self.judge = lru_cache(maxsize=None)(self._judge)
 
     def close(self) -> None:
         self._learned.clear()
+        self.taught.cache_clear()
         self.judge.cache_clear()
 
     @property
@@ -132,12 +144,14 @@ class Study:
         return judge.verdict(policy.on_tree(judge.tree).strategies).exploitability
 
     def learn(self, hp: int, recall: str, seed: int | None = None, carried: bool = False, by_paper: bool = False) -> Learned:
-        """The agent of Cheat-hp after chance-sampled CFR."""
+        """The agent of Cheat-hp after chance-sampled CFR; kept in the folder of runs, if there is one."""
         wanted = Wanted(hp, recall, self.terms.seed if seed is None else seed, carried, by_paper)
         if wanted not in self._learned:
-            before = self.learn(hp - 1, recall, wanted.seed, by_paper=by_paper).heritage if carried else None
+            iterations = self.scale.carried if carried else ITERATIONS
+            name = f"{wanted}, {iterations} iterations, {self.scale.games} games a point from seed {self.terms.seed}"
             with self.terms.timed(str(wanted)):
-                self._learned[wanted] = self._learn(wanted, before)
+                held = kept(self.terms.runs, name, lambda: self._learn(wanted)._asdict())
+            self._learned[wanted] = Learned(**{**held, "curve": [Point(*point) for point in held["curve"]]})
         return self._learned[wanted]
 
     def learn_all(self, wanted: Sequence[Wanted]) -> list[Learned]:
@@ -145,41 +159,44 @@ class Study:
         with ThreadPoolExecutor(2) as pool:
             return list(pool.map(lambda which: self.learn(*which), wanted))
 
-    def _learn(self, wanted: Wanted, before: Heritage | None) -> Learned:
+    def _learn(self, wanted: Wanted) -> Learned:
         hp, recall, by_paper = wanted.hp, wanted.recall, wanted.by_paper
-        game = load(f"cheat:{hp}")
-        assert isinstance(game, Game)
-        walked = estimate(game, (0, 1))
-        solver = Sampled(game, recall, None, PAPERS if by_paper else OURS, wanted.seed, MEMORY, walked)
-        iterations, fallback = ITERATIONS, None
+        before = self.taught(hp - 1, recall, wanted.seed, by_paper).heritage if wanted.carried else None
+        solver, iterations, fallback = self._solver(wanted), ITERATIONS, None
         if before:
             solver.inherit(before.average_first().scaled(1.0, 0.0) if by_paper else before)
-            iterations, fallback = self.scale.carried, brought(game, before, self.scale.carried, MEMORY, walked)
+            iterations = self.scale.carried
+            fallback = brought(solver.game, before, iterations, MEMORY, estimate(solver.game, (0, 1)))
         solver.prepare()
         curve, seconds = [], 0.0
         while True:
             if hp <= MOST_WATCHED and (solver.iterations or before):
                 agent = PolicyAgent(recall, _policy(solver, fallback))
-                curve.append(Point(solver.iterations, solver.nodes, *(self.wins(game, agent, bot) for bot in (RANDOM, HEURISTIC))))
+                curve.append(Point(solver.iterations, solver.nodes, *(self.wins(solver.game, agent, bot) for bot in (RANDOM, HEURISTIC))))
             if solver.iterations >= iterations:
                 break
             begin = time.thread_time()
             solver.run(EVERY)
             seconds += time.thread_time() - begin
-        heritage = left_by(solver, game, recall)
-        first, second = heritage.held
+        first, second = solver.held()
         met = len(np.union1d(first.keys, second.keys))
         played = len(np.union1d(_with_total(first), _with_total(second)))
-        return Learned(curve, solver.nodes, _policy(solver, fallback), heritage, seconds, met, played)
+        return Learned(curve, solver.nodes, seconds, met, played)
 
-    def curve(self, hp: int, recall: str, carried: bool = False, by_paper: bool = False) -> list[Point]:
-        """The mean over seeds; of Cheat-4 and larger games one seed, and all seeds if it is as in the paper."""
-        seeds = self.seeds if hp <= 3 or by_paper else [self.terms.seed]
-        runs = self.learn_all([Wanted(hp, recall, seed, carried, by_paper) for seed in seeds])
-        return [
-            Point(*(float(np.mean(column)) for column in zip(*points, strict=True)))
-            for points in zip(*(run.curve for run in runs), strict=True)
-        ]
+    def _solver(self, wanted: Wanted) -> Sampled:
+        game = load(f"cheat:{wanted.hp}")
+        settings = PAPERS if wanted.by_paper else OURS
+        return Sampled(game, wanted.recall, None, settings, wanted.seed, MEMORY, estimate(game, (0, 1)))
+
+    def _taught(self, hp: int, recall: str, seed: int, by_paper: bool = False) -> Taught:
+        """The agent of Cheat-hp, of few health points, after learning from nothing."""
+        solver = self._solver(Wanted(hp, recall, seed, by_paper=by_paper))
+        solver.run(ITERATIONS)
+        return Taught(solver.policy({}), left_by(solver, solver.game, recall))
+
+    def curves(self, hp: int, recall: str, carried: bool = False, by_paper: bool = False) -> list[list[Point]]:
+        """The curve of each seed."""
+        return [run.curve for run in self.learn_all([Wanted(hp, recall, seed, carried, by_paper) for seed in self.seeds])]
 
     def wins(self, game: BaseGame, agent: Agent, bot: str) -> float:
         """The share of games, half of them in each seat, that an agent wins against one of the paper's bots."""
@@ -215,6 +232,24 @@ def manners(study: Study) -> dict[bool, str]:
 
 def percent(x: float) -> str:
     return f"{100 * x:.1f} %"
+
+
+def mean_of(curves: list[list[Point]]) -> list[Point]:
+    """The mean over seeds, point by point."""
+    return [Point(*(float(np.mean(column)) for column in zip(*points, strict=True))) for points in zip(*curves, strict=True)]
+
+
+def with_interval(values: Sequence[float]) -> str:
+    """The mean over seeds as a percentage, and half of its 95 % interval by Student's t; of one seed the value alone."""
+    half = half_interval(values)
+    return percent(float(np.mean(values))) + (f" ± {100 * half:.1f}" if half is not None else "")
+
+
+def half_interval(values: Sequence[float]) -> float | None:
+    """Half of the 95 % interval of the mean by Student's t; None where there is one value, or more than `T95` knows."""
+    if not 2 <= len(values) <= len(T95) + 1:
+        return None
+    return T95[len(values) - 2] * float(np.std(values, ddof=1)) / math.sqrt(len(values))
 
 
 def over(study: Study) -> str:

@@ -8,7 +8,7 @@ carried average; the average begins anew unless it is told to go on.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 from nebel.core.errors import BadFile, BadSetting
 from nebel.core.game import BaseGame
-from nebel.core.kin import borrow, same, variant
+from nebel.core.kin import same, variant
+from nebel.core.refinement import HISTORIES, Refinement, refine
 from nebel.core.registry import text_of
 from nebel.core.settings import Settings, made_of, setting
 from nebel.core.state import resolve_recall
@@ -65,6 +66,11 @@ def stages(game: BaseGame, text: str) -> list[Stage]:
     return family
 
 
+def check_family(family: Sequence[Stage], recall: str, histories: int = HISTORIES, seed: int = 1) -> list[Refinement]:
+    """Check that each game of a family refines the one before it under a recall; raise `BadSetting` at the first that does not."""
+    return [refine(larger.game, smaller.game, recall, histories, seed) for smaller, larger in pairwise(family)]
+
+
 def solve_family(
     job: Job,
     budget: Budget,
@@ -75,12 +81,18 @@ def solve_family(
     checkpoint_every: float = 10.0,
     done: Callable[[Stage, Result], None] = lambda stage, result: None,
     out: str | None = None,
+    checked: Callable[[Refinement], None] = lambda refinement: None,
 ) -> Result:
-    """Solve the games of `job.curriculum` in order; returns the result of the last, which is the game itself. With a folder each
-    stage has a folder of its own in it."""
+    """Solve the games of `job.curriculum` in order; return the result of the last, which is the game itself.
+
+    With a folder each stage has a folder of its own in it. `checked` hears of each pair of games that was found in order.
+
+    Raises:
+        BadSetting: the games are not an ordered family, which is noticed before anything is computed.
+    """
     entry = Entry(job, budget, folder, resume, out)
     with heard(), entry.owned():
-        return _solve_family(entry, sized, progress, checkpoint_every, done)
+        return _solve_family(entry, sized, progress, checkpoint_every, done, checked)
 
 
 def _solve_family(
@@ -89,6 +101,7 @@ def _solve_family(
     progress: Callable[[Progress], None],
     checkpoint_every: float,
     done: Callable[[Stage, Result], None],
+    checked: Callable[[Refinement], None],
 ) -> Result:
     job, folder = entry.asked.job, entry.run.path if entry.run else None
     game = entry.game("solve")
@@ -102,8 +115,8 @@ def _solve_family(
     if chosen.first_strategy == "average" and isinstance(settings, Sampling) and settings.kind != "chance":
         raise BadSetting(f"--first-strategy average is for chance-sampled and for full-width methods such as cfr+, not for {job.method}")
     job = replace(job, settings=as_dict(settings), curriculum=asdict(chosen))
-    for smaller, larger in pairwise(family):
-        borrow(larger.game, smaller.game, job.recall)  # refuses before anything is computed
+    for refinement in check_family(family, job.recall):
+        checked(refinement)
     entry.begin(job, game)
     entry.begun = True
     heritage: Heritage | None = None
