@@ -73,8 +73,8 @@ def boards(rules: BoardRules) -> Iterator[InitialBoard]:
         for hidden, turn in itertools.product(range(cells + 1), ("black", "white")):
             try:
                 yield rules.read(f"{rows} hidden {hidden} turn {turn}")
-            except BadBoard as problem:
-                assert "\n" not in str(problem)
+            except BadBoard:
+                continue
 
 
 def most_wins(game: BaseGame, builder: Builder, worlds: list[tuple[Any, Seen, float]]) -> float:
@@ -149,18 +149,15 @@ def test_a_policy_answers_from_the_board_on_however_the_game_came_there(string: 
         hidden = (int(position.stones[1 - player]) & ~int(position.met[player])).bit_count()
         if InitialBoard(int(position.stones[player]), int(position.met[player]), hidden, state.turn != player) == board:
             since = builder.states.start
-        if state.turn == player and since is not None:
-            assert policy.probabilities(state) == dict.fromkeys(state.options(), 0.0) | {
-                cell: float(share) for cell, share in (builder.plays(since) or {}).items()
-            }
+        moves, mine = state.options(), state.turn == player
+        if mine and since is not None:
+            shares = builder.plays(since) or {}
+            assert policy.probabilities(state) == dict.fromkeys(moves, 0.0) | {cell: float(share) for cell, share in shares.items()}
             answered.add(state.key(player, recall))
-        for move in state.options():
-            mine = state.turn == player
+            moves = list(shares)
+        for move in moves:
             state.push(move)
-            after = builder.states.step(since, move, bool(state.steps[-1].seen[player])) if since and mine else since
-            reached = after is None or builder.plays(after) is not None if mine else True
-            if reached and not (mine and since and not (builder.plays(since) or {}).get(move)):
-                visit(state, after)
+            visit(state, builder.states.step(since, move, bool(state.steps[-1].seen[player])) if mine and since is not None else since)
             state.undo()
 
     visit(load(string).start(), None)
@@ -233,7 +230,7 @@ def test_files_carry_the_board_and_are_refused_where_it_does_not_fit() -> None:
     ]:
         with pytest.raises((BadFile, BadBoard, ValueError), match=message.replace(".", r"\.")):
             Builder.from_json(facts | change)
-    with pytest.raises(BadStrategy, match="player: black, board: x./.o/.. hidden 0; the header says otherwise"):
+    with pytest.raises(BadStrategy, match=r"player: black, board: x\./\.o/\.\. hidden 0; the header says otherwise"):
         read_answers(parse("rows: 3 cols: 2 player: black play = !"), builder.states)
     with pytest.raises(TooLarge, match="orders of moves lead to"):
         Builder("dark_hex:5x4", 0, "perfect", board="xx.x/.xxx/oo.o/.o.o/x..o").states.keys(Seen(0, 0))

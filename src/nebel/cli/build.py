@@ -46,11 +46,9 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument("--player", choices=("black", "white"), help="whose strategy it is")
     add_out(parser, "the policy; its notation and the answers so far are written beside it", required=True)
     parser.add_argument("--recall", choices=("board", "perfect"), help="whether the order of moves counts (default: board)")
-    how = "initial board: own stones x, discovered ones o, hidden ones by number, such as 'x./o. hidden 1 turn white' (default: the empty one)"
+    how = "initial board: own stones x, discovered ones o, the number of hidden ones, such as 'x./o. hidden 1' (default: empty)"
     parser.add_argument("--board", type=str.strip, metavar="BOARD", help=how)
-    parser.add_argument(
-        "--before", choices=("uniform",), help="what the policy plays where --board does not lead (default: no answer there)"
-    )
+    parser.add_argument("--before", choices=("uniform",), help="what the policy plays where --board does not lead (default: nothing)")
     parser.add_argument("--isomorphic", action="store_true", help="answer the state on the turned board along with each one")
     parser.add_argument("--resume", action="store_true", help="go on with what was saved")
 

@@ -27,7 +27,7 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     add_out(parser, "write the policy here")
     parser.add_argument("--recall", choices=("board", "perfect"), help="what the policy remembers (default: board if that suffices)")
     parser.add_argument("--blend", action="store_true", help="board recall: average answers that differ by the order of moves")
-    how = "with an initial board: what the policy plays where that does not lead (default: no answer there)"
+    how = "with an initial board: what the policy plays where that does not lead (default: nothing)"
     parser.add_argument("--before", choices=("uniform",), help=how)
     parser.add_argument("--print", action="store_true", help="print the strategy back, without its comments")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
