@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+import numpy as np
+
 from nebel.core.errors import TooLarge
-from nebel.core.game import BaseGame, Game
+from nebel.core.game import END, BaseGame, Game
 from nebel.core.state import State
 from nebel.core.tree import DEFAULT_LIMIT, Tree, grow, measure
 from nebel.dark_hex.merged import mergeable
@@ -24,10 +26,12 @@ class Replies(ABC):
     """A best response of one player to the other's strategy.
 
     value  what the responder gets
+    wins   how often the strategy wins, in games that pay +1 and -1 only
     means  "tree" or "beliefs"
     """
 
     value: float
+    wins: float | None
     means: str
 
     @abstractmethod
@@ -42,8 +46,9 @@ class TreeReplies(Replies):
 
     def __init__(self, tree: Tree, policy: Policy, responder: int) -> None:
         strategies = laid_on(tree, policy).strategies
-        judge = Judge(tree)
+        judge, scores = Judge(tree), tree.nodes.score[tree.nodes.turn == END]
         self.value = judge.verdict(strategies).best_response[responder]
+        self.wins = (1 - self.value) / 2 if bool(np.all(np.abs(scores) == 1)) else None
         self._best = dict(zip(tree.sides[responder].points.key.tolist(), judge.best_response(responder, strategies).tolist(), strict=True))
         self._responder = responder
 
@@ -58,7 +63,7 @@ class BeliefReplies(Replies):
 
     def __init__(self, game: Game, policy: Policy, responder: int, patience: Patience) -> None:
         self._responder = Responder(game, policy, responder, patience)
-        self.value = self._responder.response.value
+        self.value, self.wins = self._responder.response.value, self._responder.response.guarantee
 
     def move(self, state: State) -> int:
         return self._responder.move(state.steps)
