@@ -29,16 +29,14 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument("state", nargs="*", default=[], metavar="INFORMATION STATE", help="what the player did and saw")
     parser.add_argument("--game", help="the game (a policy file knows its own)")
     parser.add_argument("--after", metavar="MOVES", help="instead: all moves from the start, chance's too")
-    parser.add_argument(
-        "--player", type=int, choices=(0, 1), help="only this player's (--against-best-response: whose strategy is answered)"
-    )
+    parser.add_argument("--player", type=int, choices=(0, 1), help="only this player's; the player whose strategy is answered")
     parser.add_argument("--limit", type=whole, help="information states to list (default: 20)")
     parser.add_argument("--csv", action="store_true", help="all information states as CSV on standard output, for `nebel import`")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    add_out(parser, "with --against-best-response: a picture of the tree, with boards; FILE ends in .svg or .html")
     tree = parser.add_argument_group("a tree of play", "FILE may then be a network, or uniform with --game")
     how = "one player's strategy against its exact best response: every game that can follow, with probabilities"
     tree.add_argument("--against-best-response", action="store_true", help=how)
-    add_out(tree, "a picture of the tree, with boards: FILE ends in .svg or .html")
     tree.add_argument("--plies", type=whole, help="depth of the tree in moves, chance's too (default: whole games)")
     how = "branches that are reached less often are left out, and counted (default: 0.01)"
     tree.add_argument("--least-probability", type=float, metavar="P", help=how)

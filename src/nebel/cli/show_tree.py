@@ -19,7 +19,7 @@ LEAST = 0.01
 """Branches that are reached less often are left out unless the user says otherwise."""
 MOST_BOARDS = 3_000
 """Boards of one picture."""
-MOST_PLIES = 500
+MOST_PLIES = 200
 PICTURES = (".svg", ".html")
 
 
@@ -100,7 +100,9 @@ def _foot(start: Node) -> str:
 
 
 def _move_text(node: Node) -> str:
-    """A move by its name, and what its player saw of it."""
+    """A move by its name, and what its player saw of it; "" at the start."""
+    if not node.by:
+        return ""
     step = node.state.steps[-1]
     seen = step.seen[step.turn] if step.turn in (0, 1) else 0
     return f"{node.move} {node.state.game.name_of_sight(seen)}" if seen else node.move
@@ -175,9 +177,8 @@ def _drawn(start: Node, player: int, suffix: str, title: str) -> str:
 
     boards = sum(1 for _ in start.all())
     if boards > MOST_BOARDS:
-        raise TooLarge(
-            f"the picture would have {boards:,} boards, more than {MOST_BOARDS:,}; take a higher --least-probability or fewer --plies"
-        )
+        limit = f"more than {MOST_BOARDS:,}; take a higher --least-probability or fewer --plies"
+        raise TooLarge(f"the picture would have {boards:,} boards, {limit}")
     branch = _branch(start, player)
     return tree_page(branch, title, _foot(start)) if suffix == ".html" else tree_picture(branch, title)
 
@@ -196,5 +197,5 @@ def _branch(start: Node, player: int) -> Branch:
         tone = "" if node.score is None else "good" if node.score > 0 else "bad" if node.score < 0 else "even"
         ink = {STRATEGY: "first", RESPONSE: "second"}.get(node.by, "third")
         picture = with_hidden(node.state.svg(player), node.state.svg("truth"))
-        made[id(node)] = Branch(picture, label if node.by else "", ink, caption, tone, [made.pop(id(then)) for then in node.next])
+        made[id(node)] = Branch(picture, label, ink, caption, tone, [made.pop(id(then)) for then in node.next])
     return made[id(start)]
