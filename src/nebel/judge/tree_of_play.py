@@ -102,7 +102,7 @@ class _Players:
             by, shares = RESPONSE, {self.replies.move(state): 1.0}
         found = []
         for option, share in sorted(shares.items(), key=lambda pair: -pair[1]):
-            if share > 0.0:
+            if node.reach * share > 0.0:
                 then = state.copy().push(option)
                 score = then.score()
                 mine = None if score is None else score if self.player == 0 else -score

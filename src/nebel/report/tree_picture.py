@@ -12,9 +12,9 @@ from itertools import count
 from nebel.report.boards import SVG
 from nebel.report.page import HEAD, STYLE
 
-WIDTH = 92.0
+WIDTH = 112.0
 """Of a board; its height follows."""
-GAP, STEP, LINE = 14.0, 62.0, 13.0
+GAP, STEP, LINE = 14.0, 50.0, 13.0
 """Between neighbours, between a board and the next, and of a line of text."""
 WIDEST = 1200.0
 """Wider trees grow from left to right."""
