@@ -170,7 +170,6 @@ def test_what_cannot_be_shown_is_refused(capsys: pytest.CaptureFixture[str], tmp
         ("kuhn.nebel --against-best-response --player 0 --out a.png", "must end in .svg or .html"),
         ("kuhn.nebel --against-best-response --player 0 --out other.svg", "other.svg"),
         ("kuhn.nebel K --against-best-response --player 0", "shows the whole game"),
-        ("uniform --game geister --against-best-response --player 0", "take a smaller variant"),
     ]:
         assert main(["show", *words.split()]) == 2
         assert message in capsys.readouterr().err
