@@ -173,14 +173,14 @@ def _node_facts(start: Node, player: int) -> dict[str, Any]:
 
 
 def _drawn(start: Node, player: int, suffix: str, title: str) -> str:
-    from nebel.report.tree_picture import tree_page, tree_picture
+    from nebel.report.tree_picture import LEGEND, tree_page, tree_picture
 
     boards = sum(1 for _ in start.all())
     if boards > MOST_BOARDS:
         limit = f"more than {MOST_BOARDS:,}; take a higher --least-probability or fewer --plies"
         raise TooLarge(f"the picture would have {boards:,} boards, {limit}")
     branch = _branch(start, player)
-    return tree_page(branch, title, _foot(start)) if suffix == ".html" else tree_picture(branch, title)
+    return tree_page(branch, title, _foot(start)) if suffix == ".html" else tree_picture(branch, title, _foot(start), *LEGEND)
 
 
 def _branch(start: Node, player: int) -> Branch:

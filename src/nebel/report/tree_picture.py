@@ -22,6 +22,10 @@ FAINT = "0.42"
 TONES = {"good": "#2f7d4f", "bad": "#b3261e", "even": "#59616b", "": "#b9b2a0"}
 """Frames: a good end, a bad end, a draw, and a board on which the game continues."""
 INK = {"": "#1d2126", "first": "#c2521f", "second": "#2560b8", "third": "#59616b"}
+LEGEND = (
+    "Orange: moves of the strategy, with probabilities. Blue: the best response. Grey: chance.",
+    "Below each board stands the probability of coming to it. Faint is what the strategy's player does not see.",
+)
 MADE = "Made by nebel show"
 """What marks a file as one that may be replaced unasked."""
 
@@ -83,13 +87,12 @@ def _beside(first: ET.Element, second: ET.Element) -> str:
     return ET.tostring(root, encoding="unicode")
 
 
-def tree_picture(root: Branch, title: str) -> str:
-    """Draw a tree of boards, from top to bottom, or from left to right if that would be too wide."""
+def tree_picture(root: Branch, *lines: str) -> str:
+    """Draw a tree of boards below some lines of text, from top to bottom, or from left to right if that would be too wide."""
     shapes = _Shapes(branch.picture for branch in root.all())
     width, height = shapes.largest()
     height *= WIDTH / width
-    lines = max(len(branch.caption) for branch in root.all())
-    box = height + LINE * lines + 4
+    box = height + LINE * max(len(branch.caption) for branch in root.all()) + 4
     across = WIDTH + GAP
     if _place(root, across) > WIDEST:
         _place(root, box + GAP)
@@ -100,31 +103,29 @@ def tree_picture(root: Branch, title: str) -> str:
         for branch in root.all():
             branch.y *= box + STEP
         down = True
-    body, wide, high = [], 0.0, 0.0
+    body, wide, high = [], max((6.2 * len(line) for line in lines), default=0.0), 0.0
     for branch in root.all():
         wide, high = max(wide, branch.x + WIDTH), max(high, branch.y + box)
         body += [_edge(branch, then, box, down) for then in branch.next] + [_board(branch, shapes, height)]
-    margin, head = 10.0, 24.0
+    margin, head = 10.0, 17.0 * len(lines) + 4
+    words = "".join(
+        f'<text x="{margin:g}" y="{3 + 17 * (i + 1)}" font-size="12" fill="{INK[""]}">{escape(line)}</text>' for i, line in enumerate(lines)
+    )
     size = f"{wide + 2 * margin:.0f} {high + 2 * margin + head:.0f}"
     return (
         f'<svg xmlns="{SVG}" viewBox="0 0 {size}" width="{size.split()[0]}" height="{size.split()[1]}" font-family="sans-serif">'
         f"<desc>{MADE}</desc>"
-        f'<rect width="100%" height="100%" fill="#fcfbf8"/><defs>{shapes.definitions()}</defs>'
-        f'<text x="{margin:g}" y="20" font-size="13" fill="#1d2126">{escape(title)}</text>'
+        f'<rect width="100%" height="100%" fill="#fcfbf8"/><defs>{shapes.definitions()}</defs>{words}'
         f'<g transform="translate({margin:g} {margin + head:g})" font-size="11" text-anchor="middle">{"".join(body)}</g></svg>\n'
     )
 
 
 def tree_page(root: Branch, title: str, foot: str) -> str:
     """The tree on an HTML page of its own, with what its colours say."""
-    legend = (
-        "Orange: moves of the strategy, with probabilities. Blue: the best response. Grey: chance. Below each board stands the probability "
-        "of coming to it; faint is what the strategy's player does not see."
-    )
     return (
         HEAD + '<meta name="viewport" content="width=device-width, initial-scale=1"/>'
         f"<title>{escape(title)}</title><style>{STYLE}body {{ max-width: none; }} .wide svg {{ max-width: none; }}</style></head>\n"
-        f'<body><h1>{escape(title)}</h1><p>{escape(legend)}</p><p>{escape(foot)}</p><div class="wide">{tree_picture(root, "")}</div>'
+        f'<body><h1>{escape(title)}</h1><p>{escape(" ".join(LEGEND))}</p><p>{escape(foot)}</p><div class="wide">{tree_picture(root)}</div>'
         f"<footer><p>{MADE}</p></footer></body></html>\n"
     )
 
