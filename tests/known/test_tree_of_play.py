@@ -134,11 +134,13 @@ def test_command(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch
     assert main(show) == 0
     printed = capsys.readouterr().out.splitlines()
     assert printed[0].endswith("the strategy of player 1 gets -1 and wins with probability 0 against player 0's best response")
-    assert printed[1:4] == [
+    assert printed[1:6] == [
         "response b1",
         "  strategy a1 0.25",
         "    response a2  -> strategy loses, reached with probability 0.25",
-    ] or printed[1].startswith("response ")
+        "  strategy b1 taken 0.25",
+        "    strategy a1 0.333333",
+    ]
     assert printed[-1] == "nothing is left out; over all games shown the strategy gets -1"
     assert main([*show, "--plies", "1"]) == 0
     assert "left out: 4 branches with 6 games, probability 1; with them the strategy gets -1" in capsys.readouterr().out

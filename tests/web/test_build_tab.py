@@ -143,9 +143,7 @@ def test_a_strategy_from_an_initial_board(local: Local, tmp_path: Path) -> None:
         file = tmp_path / "built.nebel"
         file.write_bytes(local.post("/api/build/policy", {"work": view["work"], "before": before}).content)
         assert (load_table(file).missing, load_table(file).facts["board"]) == (missing, "x./../.. hidden 1")
-    other = write(
-        local, view, view["notation"].replace("board: x./../.. hidden 1", "board: .x/../.. turn white").split("play")[0] + "play = ?"
-    )
+    other = write(local, view, "rows: 3\ncols: 2\nplayer: black\nboard: .x/../.. turn white\nplay = ?")
     assert (other["board"], other["open"]) == (".x/../.. hidden 0 turn white", 1)
     assert write(local, other, "rows: 3 cols: 2 player: black play = ?")["board"] == ""
 
@@ -167,6 +165,7 @@ def test_an_initial_board_in_the_browser(page: Any) -> None:
     page.locator(".desk-head", has_text="from .x/.. hidden 1").wait_for()
     page.locator('.desk [data-cell="a2"]').click()
     page.locator("button.answer").click()
+    page.locator(".counts", has_text="1 answered, 1 open").wait_for()
     page.locator('.desk [data-cell="b2"]').click()
     page.locator("button.answer").click()
     page.locator(".guarantee .figure", has_text="100 %").wait_for()

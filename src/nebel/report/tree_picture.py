@@ -16,6 +16,8 @@ WIDTH = 112.0
 """Of a board; its height follows."""
 GAP, STEP, LINE = 14.0, 50.0, 13.0
 """Between neighbours, between a board and the next, and of a line of text."""
+ASIDE = 104.0
+"""Between a board and the next, from left to right."""
 WIDEST = 1200.0
 """Wider trees grow from left to right."""
 FAINT = "0.42"
@@ -97,7 +99,7 @@ def tree_picture(root: Branch, *lines: str) -> str:
     if _place(root, across) > WIDEST:
         _place(root, box + GAP)
         for branch in root.all():
-            branch.x, branch.y = branch.y * (WIDTH + STEP * 1.4), branch.x
+            branch.x, branch.y = branch.y * (WIDTH + ASIDE), branch.x
         down = False
     else:
         for branch in root.all():
