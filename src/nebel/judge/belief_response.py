@@ -239,7 +239,7 @@ class _Search:
         return gained
 
     def choice(self, belief: Belief) -> int:
-        """A best move: the first one tried that no other beats."""
+        """Return a best move: the first one tried that no other beats."""
         best, chosen = -np.inf, belief.moves[0][0]
         for move, most in belief.moves:
             if most <= best + SLACK:
@@ -250,7 +250,7 @@ class _Search:
         return chosen
 
     def beliefs_after(self, belief: Belief, move: int) -> dict[int, Belief]:
-        """All beliefs that may follow a move, by what the responder sees on the way (folded)."""
+        """Return all beliefs that may follow a move, by what the responder sees on the way (folded)."""
         _, begin, mass, names = self._expand(belief, move)
         made, _, chance, sight = self._made
         found = {}
@@ -337,7 +337,7 @@ class Responder:
         self._moves: dict[Way, int] = {}
 
     def move(self, steps: Sequence[Step]) -> int:
-        """The best move after these steps of the game, which lead to a turn of the responder and are possible against the policy."""
+        """Return the best move after these steps of the game, which lead to a turn of the responder and are possible against the policy."""
         me, sighted = self._search.me, 1
         way: Way = ()
         beliefs = self._beliefs_after(way, self._search.start, NO_MOVE)

@@ -22,7 +22,7 @@ MOST_COUNTED = 200_000
 
 @dataclass
 class LeftOut:
-    """What a tree does not show.
+    """Branches that a tree does not show.
 
     branches  branches that are left out
     reach     the probability of coming to one of them
@@ -66,11 +66,11 @@ class Node:
 
     @property
     def value(self) -> float:
-        """What the strategy's player gets from here, on average."""
+        """Return what the strategy's player gets from here, on average."""
         return self.gain / self.reach
 
     def all(self) -> Iterator[Node]:
-        """This node and all that are shown after it, parents first."""
+        """Yield this node and all that are shown after it, parents first."""
         todo = [self]
         while todo:
             node = todo.pop()
@@ -78,7 +78,7 @@ class Node:
             todo += node.next[::-1]
 
     def all_left_out(self) -> LeftOut:
-        """Everything that is left out from here on."""
+        """Sum up what is left out from here on."""
         total = LeftOut()
         for node in self.all():
             total.add(node.left_out)
@@ -92,7 +92,7 @@ class _Players:
         self.policy, self.player, self.replies = policy, player, replies
 
     def branches(self, node: Node) -> list[Node]:
-        """What can come next, the likeliest first."""
+        """Return what can come next, the likeliest first."""
         state = node.state
         if state.turn == CHANCE:
             by, shares = CHANCE_MOVES, dict(zip(state.options(), state.odds(), strict=True))
@@ -154,7 +154,7 @@ def tree_of_play(
 
 
 def _count(players: _Players, branch: Node, left: int) -> tuple[LeftOut, float, int]:
-    """A branch that is left out, its part in what the strategy's player gets, and how many histories may still be looked at."""
+    """Count the games of a branch that is left out; also return its `gain`, and how many histories may still be looked at."""
     out, gain, todo = LeftOut(1, branch.reach), 0.0, [branch]
     while todo and left > 0:
         node = todo.pop()

@@ -27,7 +27,7 @@ class BadBoard(Problem):
 
 
 class InitialBoard(NamedTuple):
-    """What a player knows where its strategy starts, and how often the opponent has bumped into its stones by then.
+    """A board from which a strategy starts, as its player knows it.
 
     own, met  own stones, and the opponent's stones that are discovered, as bits
     hidden    number of the opponent's stones that are not discovered
@@ -41,7 +41,7 @@ class InitialBoard(NamedTuple):
 
 
 class OpponentsBoard(NamedTuple):
-    """What the opponent knows at an initial board: its stones, and those of the player's that it has bumped into."""
+    """An initial board as the opponent knows it: its own stones, and those of the player that it has bumped into."""
 
     own: int
     met: int
@@ -64,7 +64,7 @@ class BoardRules:
         return Terrain(self.rows, self.cols, self.player)
 
     def bumps(self, board: InitialBoard) -> int:
-        """How often the opponent has bumped into the player's stones where a bump ends the turn: its turns less its stones."""
+        """Return how often the opponent has bumped into the player's stones where a bump ends the turn: its turns less its stones."""
         return board.own.bit_count() + self.player - board.waits - board.hidden if self.abrupt else 0
 
     def read(self, text: str) -> InitialBoard:
@@ -113,7 +113,7 @@ class BoardRules:
             raise BadBoard(f"the game is over on {marks}: {self.opponent if lacking else self.me} has joined both edges")
 
     def _hidden_counts(self, own: int, met: int, waits: bool) -> list[int]:
-        """Numbers of hidden stones by the turns so far, each of which ends with a stone, or in the abrupt game with a bump."""
+        """Return possible numbers of hidden stones by the turns so far, each of which ends with a stone, or in the abrupt game with a bump."""
         mine, found = own.bit_count(), met.bit_count()
         if not self.abrupt:
             hidden = mine + self.player - waits - found
@@ -134,7 +134,7 @@ class BoardRules:
         return f"{rows} hidden {board.hidden}" + (f" turn {COLOURS[1 - self.player]}" if board.waits else "")
 
     def opponents(self, board: InitialBoard) -> Iterator[OpponentsBoard]:
-        """Every board that the opponent can have: where its hidden stones stand, and which stones of the player it has bumped into.
+        """Yield every board that the opponent can have: where its hidden stones stand, and which of the player's it has bumped into.
 
         In the classic game, where a bump costs nothing and is not noticed, all of the player's stones count as found.
         """

@@ -113,14 +113,14 @@ class States:
         return Seen(flip(state.own), flip(state.met), tuple((self.cells - 1 - c, hit) for c, hit in state.path))
 
     def keys(self, state: Seen) -> list[int]:
-        """The state's keys in a table of policies: with perfect recall one for each order of moves that leads to the initial board."""
+        """Return the state's keys in a table of policies: with perfect recall one for each order of moves before the initial board."""
         if self.recall == PERFECT:
             return [memory_key(self.player, (*way, *state.path)) for way in self.ways_to_start]
         return [board_key(self.game, self.player, state.own, state.met)]
 
     @cached_property
     def ways_to_start(self) -> list[Path_]:
-        """All orders of own moves that lead from the empty board to the initial one; `TooLarge` if they are too many."""
+        """Return all orders of own moves that lead from the empty board to the initial one; `TooLarge` if they are too many."""
         before = States(self.game, self.player, PERFECT)
         ways, todo = [], [START]
         while todo:

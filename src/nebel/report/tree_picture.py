@@ -53,7 +53,7 @@ class Branch:
     extent: float = 0.0
 
     def all(self) -> Iterator[Branch]:
-        """This board and all after it, parents first."""
+        """Yield this board and all after it, parents first."""
         todo = [self]
         while todo:
             branch = todo.pop()
@@ -62,7 +62,7 @@ class Branch:
 
 
 def with_hidden(seen: str, truth: str) -> str:
-    """The true picture, in which what is not in the other one is faint; the pictures side by side if their sizes differ."""
+    """Draw the true picture, with what is not in the other one faint; draw both side by side if their sizes differ."""
     known, real = ET.fromstring(seen), ET.fromstring(truth)
     if known.get("viewBox") != real.get("viewBox"):
         return _beside(known, real)
@@ -123,7 +123,7 @@ def tree_picture(root: Branch, *lines: str) -> str:
 
 
 def tree_page(root: Branch, title: str, foot: str) -> str:
-    """The tree on an HTML page of its own, with what its colours say."""
+    """Return the tree on an HTML page of its own, with what its colours say."""
     return (
         HEAD + '<meta name="viewport" content="width=device-width, initial-scale=1"/>'
         f"<title>{escape(title)}</title><style>{STYLE}body {{ max-width: none; }} .wide svg {{ max-width: none; }}</style></head>\n"
