@@ -113,7 +113,7 @@ class BoardRules:
             raise BadBoard(f"the game is over on {marks}: {self.opponent if lacking else self.me} has joined both edges")
 
     def _hidden_counts(self, own: int, met: int, waits: bool) -> list[int]:
-        """Return possible numbers of hidden stones by the turns so far, each of which ends with a stone, or in the abrupt game with a bump."""
+        """Return possible numbers of hidden stones: each turn so far ended with a stone, or in the abrupt game with a bump."""
         mine, found = own.bit_count(), met.bit_count()
         if not self.abrupt:
             hidden = mine + self.player - waits - found
