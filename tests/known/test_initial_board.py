@@ -77,6 +77,29 @@ def boards(rules: BoardRules) -> Iterator[InitialBoard]:
                 continue
 
 
+@pytest.mark.parametrize("player", [0, 1])
+@pytest.mark.parametrize(("string", "every"), [("dark_hex:2x2", 1), (ABRUPT, 2), ("dark_hex:3x2", 29)])
+def test_what_is_asked_for_is_what_can_occur_after_the_board(string: str, every: int, player: int) -> None:
+    game = load(string)
+    rules = BoardRules(game.options["rows"], game.options["cols"], player, game.options["abrupt"])
+    for board in sorted(reached(string, player))[::every]:
+        hidden: dict[Seen, set[int]] = defaultdict(set)
+        seen, todo = set(), list(reached(string, player)[board].values())
+        while todo:
+            position = todo.pop()
+            if position.tobytes() in seen or game.turn_at(position) == END:
+                continue
+            seen.add(position.tobytes())
+            if game.turn_at(position) == player:
+                own, met = int(position[0].stones[player]), int(position[0].met[player])
+                hidden[Seen(own, met)].add((int(position[0].stones[1 - player]) & ~met).bit_count())
+            todo += [game.after(position, move)[0] for move in game.options_at(position)]
+        builder = Builder(string, player, board=rules.text(board))
+        builder.complete()
+        assert {state for state, _ in builder.all_states()} == hidden.keys(), rules.text(board)
+        assert {state: builder.states.hidden(state) for state in hidden} == {state: (min(n), max(n)) for state, n in hidden.items()}
+
+
 def most_wins(game: BaseGame, builder: Builder, worlds: list[tuple[Any, Seen, float]]) -> float:
     """What a responder to the strategy wins at most, trying everything by the rules: no table, no bound."""
     me, won = 1 - builder.states.player, 0.0
