@@ -127,6 +127,11 @@ def test_from_an_initial_board(build, capsys: pytest.CaptureFixture[str], tmp_pa
     capsys.readouterr()
     for file in tmp_path.iterdir():
         file.unlink()
+    build(f"{black} --board x./.. --recall perfect", "a2", "!!")
+    assert main(["show", "mine.nebel", "--json"]) == 0  # what it knows, and not the states before the board
+    assert json.loads(capsys.readouterr().out)["shown"][0] == {"player": 0, "information_state": "a1", "moves": {"b1": 0, "a2": 1, "b2": 0}}
+    for file in tmp_path.iterdir():
+        file.unlink()
     assert "--before is for a strategy from an initial board" in build(f"{black} --before uniform", code=2)
     for board, message in [("x./../..", "is not a board of 2 rows"), ("x./x.", "Black has joined both edges"), ("..", "2 rows of 2 cells")]:
         assert message in build(f"{black} --board {board}", code=2)
