@@ -17,9 +17,8 @@ from nebel.core.errors import Problem
 from nebel.policy.terrain import Terrain
 
 COLOURS = ("black", "white")
-WRITTEN = r"[xo./]+(?:[ \t]+hidden[ \t]+\d{1,9})?(?:[ \t]+turn[ \t]+[a-z]+)?"
-"""An initial board, as a regular expression."""
-_PARTS = re.compile(r"([xo./]+)(?:[ \t]+hidden[ \t]+(\d{1,9}))?(?:[ \t]+turn[ \t]+([a-z]+))?")
+WRITTEN = r"([xo./]+)(?:[ \t]+hidden[ \t]+(\d{1,9}))?(?:[ \t]+turn[ \t]+([a-z]+))?"
+"""An initial board as a regular expression: its cells, the number of hidden stones and the player to move."""
 
 
 class BadBoard(Problem):
@@ -75,7 +74,7 @@ class BoardRules:
         >>> BoardRules(2, 2, 0).read("x./.o")
         InitialBoard(own=1, met=8, hidden=0, waits=False)
         """
-        match = _PARTS.fullmatch(text.strip())
+        match = re.fullmatch(WRITTEN, text.strip())
         if not match:
             raise BadBoard(f"{text!r:.80} is not a board; write it like {self._example()}: own stones x, discovered ones o, free cells .")
         marks, given, turn = match.groups()
