@@ -106,6 +106,40 @@ def test_what_was_asked_for_wrongly(build) -> None:  # type: ignore[no-untyped-d
     assert main(["build", "dark_hex:2x2", "--player", "black", "--out", "/dev/null/mine.nebel"]) == 2
 
 
+def test_from_an_initial_board(build, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    black = "dark_hex:2x2 --player black"
+    printed = build(f"{black} --board x./..", "a2", "b1", "b2", "guarantee")
+    assert "from x./.. hidden 1: a strategy for Black against any White" in printed
+    assert "0 answered, 1 open. At the start:\n  a b\n1 B .\n 2 . .\nhidden White stones: 1   free: b1 a2 b2\n> a2" in printed
+    assert "where x./.. hidden 1 does not lead, the policy has no answer (--before uniform: any move) and no guarantee holds" in printed
+    assert "from x./.. hidden 1 it wins with probability 0 or more, whatever White does" in printed
+    assert main(["strategy", "mine.dhs", "--check", "--guarantee", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["board"], told["complete"], told["guarantee"]) == ("x./.. hidden 1", True, 0)
+    assert main(["judge", "mine.nebel"]) == 2
+    assert "the policy lacks" in capsys.readouterr().err
+    assert "was begun with --board x./.. hidden 1, not .x/.. hidden 1" in build("--resume --board .x/..", code=2)
+    build("--resume --before uniform", "quit")
+    assert main(["judge", "mine.nebel", "--json"]) == 0
+    capsys.readouterr()
+    assert main(["strategy", "mine.dhs", "--out", "other.nebel", "--before", "uniform"]) == 0
+    assert main(["match", "other.nebel", "uniform", "--games", "20", "--json"]) == 0
+    capsys.readouterr()
+    for file in tmp_path.iterdir():
+        file.unlink()
+    build(f"{black} --board x./.. --recall perfect", "a2", "!!")
+    assert main(["show", "mine.nebel", "--json"]) == 0  # what it knows, and not the states before the board
+    assert json.loads(capsys.readouterr().out)["shown"][0] == {"player": 0, "information_state": "a1", "moves": {"b1": 0, "a2": 1, "b2": 0}}
+    for file in tmp_path.iterdir():
+        file.unlink()
+    assert "--before is for a strategy from an initial board" in build(f"{black} --before uniform", code=2)
+    for board, message in [("x./../..", "is not a board of 2 rows"), ("x./x.", "Black has joined both edges"), ("..", "2 rows of 2 cells")]:
+        assert message in build(f"{black} --board {board}", code=2)
+    abrupt = build("dark_hex(rows=2,cols=2,abrupt=true) --player black --board x./..", code=2)
+    assert "x./.. can hide 0 to 1 White stones; say how many: 'x./.. hidden 1'" in abrupt
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_killed_at_any_moment_nothing_that_was_answered_is_lost(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "nebel", "build", "dark_hex:2x2", "--player", "black", "--out", "mine.nebel"]
     child = subprocess.Popen(

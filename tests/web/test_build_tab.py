@@ -9,6 +9,7 @@ import pytest
 
 from nebel.core.tree import grow
 from nebel.judge.best_response import Judge
+from nebel.judge.unfinished import guarantee_so_far
 from nebel.policy.builder import Builder
 from nebel.policy.io import load_table
 
@@ -129,6 +130,54 @@ def test_what_cannot_be_is_refused_with_a_reason(local: Local) -> None:
     abrupt = new(local, abrupt=True)
     assert abrupt["notation"] is None
     assert "classic game alone" in abrupt["why"]
+
+
+def test_a_strategy_from_an_initial_board(local: Local, tmp_path: Path) -> None:
+    view = new(local, rows=3, board="x./../.. hidden 1")
+    assert (view["board"], view["open"], view["state"]["name"], view["state"]["hidden"]) == ("x./../.. hidden 1", 1, "x./../..", [1, 1])
+    assert "board: x./../.. hidden 1\n" in view["notation"]
+    view = ask(local, "complete", ask(local, "answer", view, shares="a2"), everything=True, seed=1)
+    assert view["open"] == 0
+    assert wins(local, view) == guarantee_so_far(Builder.from_json(view["work"])).wins
+    for before, missing in (("", "error"), ("uniform", "uniform")):
+        file = tmp_path / "built.nebel"
+        file.write_bytes(local.post("/api/build/policy", {"work": view["work"], "before": before}).content)
+        assert (load_table(file).missing, load_table(file).facts["board"]) == (missing, "x./../.. hidden 1")
+    other = write(local, view, "rows: 3\ncols: 2\nplayer: black\nboard: .x/../.. turn white\nplay = ?")
+    assert (other["board"], other["open"]) == (".x/../.. hidden 0 turn white", 1)
+    assert write(local, other, "rows: 3 cols: 2 player: black play = ?")["board"] == ""
+
+    assert "is not a board of 2 rows of 2 cells" in refused(local, "new", rows=2, cols=2, board="x./../..")
+    assert "Black has joined both edges" in refused(local, "new", rows=2, cols=2, board="x./x.")
+    assert "hides 1 White stones, not 0" in refused(local, "new", rows=2, cols=2, board="x./.. hidden 0")
+    assert "is not a board of 2 rows" in refused(local, "show", work={**view["work"], "game": "dark_hex:2x2"})
+    assert "does not come after" in refused(local, "show", work={**view["work"], "board": ".x/../.."})
+    empty = ask(local, "complete", new(local), everything=True)
+    assert "is for a strategy from an initial board" in refused(local, "policy", work=empty["work"], before="uniform")
+
+
+def test_an_initial_board_in_the_browser(page: Any) -> None:
+    page.goto("/#/build")
+    page.get_by_label("Rows").fill("2")
+    board = page.get_by_label("Initial board")
+    board.fill(".x/..")
+    page.get_by_role("button", name="Begin").click()
+    page.locator(".desk-head", has_text="from .x/.. hidden 1").wait_for()
+    page.locator('.desk [data-cell="a2"]').click()
+    page.locator("button.answer").click()
+    page.locator(".counts", has_text="1 answered, 1 open").wait_for()
+    page.locator('.desk [data-cell="b2"]').click()
+    page.locator("button.answer").click()
+    page.locator(".guarantee .figure", has_text="100 %").wait_for()
+    assert "board: .x/.. hidden 1" in page.get_by_label("The strategy in notation").input_value()
+    page.get_by_label("The policy plays any move where this board does not lead").check()
+    with page.expect_download() as caught:
+        page.get_by_role("button", name="Policy (.nebel)").click()
+    assert load_table(caught.value.path()).missing == "uniform"
+    page.reload()
+    page.locator(".desk-head", has_text="from .x/.. hidden 1").wait_for()
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 def test_the_size_is_told_even_if_it_is_the_usual_one(page: Any) -> None:

@@ -46,6 +46,9 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument("--player", choices=("black", "white"), help="whose strategy it is")
     add_out(parser, "the policy; its notation and the answers so far are written beside it", required=True)
     parser.add_argument("--recall", choices=("board", "perfect"), help="whether the order of moves counts (default: board)")
+    how = "initial board: own stones x, discovered ones o, the number of hidden ones, such as 'x./o. hidden 1' (default: empty)"
+    parser.add_argument("--board", type=str.strip, metavar="BOARD", help=how)
+    parser.add_argument("--before", choices=("uniform",), help="what the policy plays where --board does not lead (default: nothing)")
     parser.add_argument("--isomorphic", action="store_true", help="answer the state on the turned board along with each one")
     parser.add_argument("--resume", action="store_true", help="go on with what was saved")
 
@@ -58,7 +61,10 @@ def run(args: argparse.Namespace) -> int:
     check_out(args.out, args.force, holds_policy)
     check_out(args.out.with_suffix(".dhs"), args.force, holds_strategy)
     check_out(saved, args.force, lambda path: True)  # refused below unless it is to be continued
-    return _Dialogue(_begin(args, saved), args.out).talk()
+    builder = _begin(args, saved)
+    if args.before and not builder.states.initial_text:
+        raise BadSetting("--before is for a strategy from an initial board; give --board, or leave --before out")
+    return _Dialogue(builder, args.out, args.before or "").talk()
 
 
 def _saved(out: Path) -> Path:
@@ -77,11 +83,13 @@ def _begin(args: argparse.Namespace, saved: Path) -> Builder:
             raise BadSetting(f"{saved} holds answers already; go on with --resume, or give another --out")
         if args.game is None or args.player is None:
             raise BadSetting("a new strategy wants GAME and --player; write for example nebel build dark_hex:4x3 --player black --out FILE")
-        return Builder(args.game, ("black", "white").index(args.player), args.recall or "board", args.isomorphic)
+        return Builder(args.game, ("black", "white").index(args.player), args.recall or "board", args.isomorphic, args.board or "")
     builder = Builder.load(saved)
     states = builder.states
-    found = {"GAME": states.game.string, "--player": COLOURS[states.player].lower(), "--recall": states.recall}
+    board = states.initial_text or states.boards.text(states.initial)
+    found = {"GAME": states.game.string, "--player": COLOURS[states.player].lower(), "--recall": states.recall, "--board": board}
     asked = {"GAME": args.game and load(args.game).string, "--player": args.player, "--recall": args.recall}
+    asked["--board"] = args.board and states.boards.text(states.boards.read(args.board))
     for flag, value in asked.items():
         if value is not None and value != found[flag]:
             raise BadSetting(f"{saved} was begun with {flag} {found[flag]}, not {value}; leave {flag} out, or give another --out")
@@ -90,8 +98,8 @@ def _begin(args: argparse.Namespace, saved: Path) -> Builder:
 
 
 class _Dialogue:
-    def __init__(self, builder: Builder, out: Path) -> None:
-        self.builder, self.states, self.out = builder, builder.states, out
+    def __init__(self, builder: Builder, out: Path, before: str) -> None:
+        self.builder, self.states, self.out, self.before = builder, builder.states, out, before
         self.listed: list[Seen] = []
         self.unsaved = False  # because the disk was full, for example
         self.verbs: dict[str, Callable[[str], None]] = {
@@ -111,7 +119,10 @@ class _Dialogue:
 
     def talk(self) -> int:
         me, other = COLOURS[self.states.player], COLOURS[1 - self.states.player]
-        say(f"{self.states.game.string}: a strategy for {me} against any {other}. Say what to play; 'help' lists what else there is.")
+        start = f", from {self.states.initial_text}" if self.states.initial_text else ""
+        say(
+            f"{self.states.game.string}{start}: a strategy for {me} against any {other}. Say what to play; 'help' lists what else there is."
+        )
         self.ask_or_finish()
         while (line := _line()) is not None and line not in ("quit", "exit"):
             try:
@@ -240,10 +251,13 @@ class _Dialogue:
             notation = self.out.with_suffix(".dhs")
             write_text(notation, self.builder.to_notation())
             say(f"wrote {notation} (nebel strategy {notation} --check)")
-        policy = self.builder.to_policy()
+        policy = self.builder.to_policy(before=self.before)
         save_policy(policy, self.out)
         self.unsaved = False
         say(f"wrote {self.out}: {len(policy.shares[self.states.player].keys):,} information states (nebel judge {self.out})")
+        if self.states.initial_text:
+            says = "plays any move, equally likely," if self.before else "has no answer (--before uniform: any move)"
+            say(f"where {self.states.initial_text} does not lead, the policy {says} and no guarantee holds")
         try:
             self.tell_guarantee("", AT_THE_END)
         except TooLarge:
@@ -256,7 +270,8 @@ class _Dialogue:
         wins = guarantee_so_far(self.builder, limit or MOST_BELIEFS).wins
         left = len(self.builder.open_states())
         lost = f" ({left:,} open information states count as lost)" if left else ""
-        say(f"wins with probability {figure(wins)} or more, whatever {COLOURS[1 - self.states.player]} does{lost}")
+        start = f"from {self.states.initial_text} it " if self.states.initial_text else ""
+        say(f"{start}wins with probability {figure(wins)} or more, whatever {COLOURS[1 - self.states.player]} does{lost}")
 
 
 def _line() -> str | None:

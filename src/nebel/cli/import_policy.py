@@ -93,4 +93,5 @@ def _of_notation(args: argparse.Namespace) -> TablePolicy:
     recall = args.recall or ("perfect" if strategy.disputed else "board")
     if recall not in ("perfect", "board"):
         raise BadSetting(f"--recall {recall} is not understood: of a strategy in notation it is perfect or board")
-    return strategy.policy_with_memory() if recall == "perfect" else strategy.policy()
+    before = args.missing or ""
+    return strategy.policy_with_memory(before) if recall == "perfect" else strategy.policy(before=before)

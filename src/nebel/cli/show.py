@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from nebel.cli.flags import whole
+from nebel.cli.outputs import add_out
 from nebel.cli.screen import emit, say, table
 from nebel.core.errors import BadSetting
 
@@ -28,10 +29,17 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument("state", nargs="*", default=[], metavar="INFORMATION STATE", help="what the player did and saw")
     parser.add_argument("--game", help="the game (a policy file knows its own)")
     parser.add_argument("--after", metavar="MOVES", help="instead: all moves from the start, chance's too")
-    parser.add_argument("--player", type=int, choices=(0, 1), help="only this player's")
+    parser.add_argument("--player", type=int, choices=(0, 1), help="only this player's; the player whose strategy is answered")
     parser.add_argument("--limit", type=whole, help="information states to list (default: 20)")
     parser.add_argument("--csv", action="store_true", help="all information states as CSV on standard output, for `nebel import`")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    add_out(parser, "with --against-best-response: a picture of the tree, with boards; FILE ends in .svg or .html")
+    tree = parser.add_argument_group("a tree of play", "FILE may then be a network, or uniform with --game")
+    how = "one player's strategy against its exact best response: every game that can follow, with probabilities"
+    tree.add_argument("--against-best-response", action="store_true", help=how)
+    tree.add_argument("--plies", type=whole, help="depth of the tree in moves, chance's too (default: whole games)")
+    how = "branches that are reached less often are left out, and counted (default: 0.01)"
+    tree.add_argument("--least-probability", type=float, metavar="P", help=how)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -39,6 +47,12 @@ def run(args: argparse.Namespace) -> int:
     from nebel.policy.io import load_table
     from nebel.policy.listing import at, every, listed, matching
 
+    if args.against_best_response:
+        from nebel.cli.show_tree import show_tree
+
+        return show_tree(args)
+    if args.out or args.force or args.plies is not None or args.least_probability is not None:
+        raise BadSetting("--out, --force, --plies and --least-probability go with --against-best-response")
     if args.limit is not None and args.limit < 1:
         raise BadSetting(f"--limit {args.limit} is out of range: it must be at least 1")
     policy = load_table(args.file.removeprefix("policy:"))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nebel.cli.outputs import add_out, check_out
 from nebel.cli.screen import emit, figure, say
+from nebel.core.errors import BadSetting
 
 if TYPE_CHECKING:
     from nebel.policy.strategy import Answer, Gap, Strategy
@@ -26,6 +27,8 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     add_out(parser, "write the policy here")
     parser.add_argument("--recall", choices=("board", "perfect"), help="what the policy remembers (default: board if that suffices)")
     parser.add_argument("--blend", action="store_true", help="board recall: average answers that differ by the order of moves")
+    how = "with an initial board: what the policy plays where that does not lead (default: nothing)"
+    parser.add_argument("--before", choices=("uniform",), help=how)
     parser.add_argument("--print", action="store_true", help="print the strategy back, without its comments")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
 
@@ -37,9 +40,14 @@ def run(args: argparse.Namespace) -> int:
 
     check_out(args.out, args.force, holds_policy)
     strategy = read_strategy(args.file)
+    if args.before and not strategy.text.board:
+        raise BadSetting(f"--before is for strategies from an initial board; {args.file} has no line 'board:'")
+    if args.before and not args.out:
+        raise BadSetting("--before is of the policy that --out writes; give --out, or leave --before out")
     if args.out:
+        before = args.before or ""
         recall = args.recall or ("perfect" if strategy.disputed and not args.blend else "board")
-        policy = strategy.policy_with_memory() if recall == "perfect" else strategy.policy(args.blend)
+        policy = strategy.policy_with_memory(before) if recall == "perfect" else strategy.policy(args.blend, before)
         save_policy(policy, args.out)
     wins = None
     if args.guarantee:
@@ -53,7 +61,8 @@ def run(args: argparse.Namespace) -> int:
     else:
         _tell(strategy, args.check)
         if wins is not None:
-            say(f"wins with probability {figure(wins)} or more, whatever the other player does")
+            start = f"from {strategy.text.board} it " if strategy.text.board else ""
+            say(f"{start}wins with probability {figure(wins)} or more, whatever the opponent does")
         if args.out:
             rows = len(policy.shares[strategy.player].keys)
             say(f"wrote {args.out}: {rows:,} information states, {policy.recall} recall")
@@ -74,6 +83,7 @@ def _facts(strategy: Strategy, out: Path | None) -> dict[str, Any]:
     return {
         "game": strategy.game.string,
         "player": strategy.player,
+        "board": strategy.text.board or None,
         "information_states": len(strategy.answers),
         "complete": not strategy.gaps,
         "unanswered": listed(strategy.gaps),
@@ -89,7 +99,8 @@ def _named(strategy: Strategy, answer: Answer) -> dict[str, float]:
 
 def _tell(strategy: Strategy, drawn: bool) -> None:
     who = ("Black", "White")[strategy.player]
-    say(f"{strategy.game.string}, {who}: answers {len(strategy.answers):,} information states (own and discovered stones)")
+    start = f", from {strategy.text.board}" if strategy.text.board else ""
+    say(f"{strategy.game.string}, {who}{start}: answers {len(strategy.answers):,} information states (own and discovered stones)")
     if not strategy.gaps:
         say("complete: every information state that it can come to is answered")
     else:

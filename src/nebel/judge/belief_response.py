@@ -14,6 +14,7 @@ Floating-point sums add less. Beliefs are told apart by a 64-bit digest: among t
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -25,6 +26,7 @@ from nebel.core.game import CHANCE, END, Game
 from nebel.core.rng import fold
 from nebel.core.rows import copy
 from nebel.core.rule import kernel
+from nebel.core.state import Step
 from nebel.core.words import digest, words_of
 from nebel.judge.informed import NO_ROW, OTHER_MOVES, PIECE, Informed, hints_against, place, shares_at
 from nebel.judge.patience import PATIENCE, Patience
@@ -38,6 +40,8 @@ NO_ROOM, STRANGE = -1, -2
 
 Reals = NDArray[np.float64]
 Longs = NDArray[np.int64]
+Way = tuple[tuple[int, int], ...]
+"""What the responder saw before each of its moves (folded), and the moves."""
 
 
 @kernel
@@ -189,15 +193,15 @@ class _Search:
         self._options, self._reply = _kernels(game, self.informed.recall)
         self._stack = np.asarray(game.blank(game.depth * game.width + 3))
         self._make_room(1 << 12)
+        self.start = Belief(np.asarray(self.game.begin()), np.ones(1), 1.0, 0, [], self.game.most)
 
     def _make_room(self, size: int) -> None:
         made = np.asarray(self.game.blank(size))  # handled faster than a recarray, and its items are records as well
         self._made = made, words_of(made), np.zeros(size), np.zeros(size, np.int64)
 
     def run(self) -> Response:
-        start = Belief(np.asarray(self.game.begin()), np.ones(1), 1.0, 0, [], self.game.most)
-        value = self.play(start, NO_MOVE, -np.inf)
-        ceiling = float(self.informed.worth(start.states)[0, 0])
+        value = self.play(self.start, NO_MOVE, -np.inf)
+        ceiling = float(self.informed.worth(self.start.states)[0, 0])
         guarantee = (1 - value) / 2 if self.informed.won_or_lost else None
         return Response(value, guarantee, ceiling, len(self.exact.keys() | self.at_most.keys()), self.unknown)
 
@@ -233,6 +237,29 @@ class _Search:
             if value <= alpha:  # compared before any rounding: a bound must never be taken for the worth
                 return min(gained + rests[-1], cut)
         return gained
+
+    def choice(self, belief: Belief) -> int:
+        """Return a best move: the first one tried that no other beats."""
+        best, chosen = -np.inf, belief.moves[0][0]
+        for move, most in belief.moves:
+            if most <= best + SLACK:
+                break
+            value = self.play(belief, move, best)
+            if value > best:
+                best, chosen = value, move
+        return chosen
+
+    def beliefs_after(self, belief: Belief, move: int) -> dict[int, Belief]:
+        """Return all beliefs that may follow a move, by what the responder sees on the way (folded)."""
+        _, begin, mass, names = self._expand(belief, move)
+        made, _, chance, sight = self._made
+        found = {}
+        for i, name in enumerate(names.tolist()):
+            here = slice(begin[i], begin[i + 1])
+            states, shares = made[here].copy(), chance[here].copy()
+            moves = self._weigh_moves(states, shares)
+            found[int(sight[begin[i]])] = Belief(states, shares, float(mass[i]), name, moves, moves[0][1])
+        return found
 
     def after(self, belief: Belief, move: int) -> tuple[float, list[Belief]]:
         """What is known to be gained by a move, and the beliefs that may follow whose worth is not known yet."""
@@ -291,10 +318,43 @@ def respond(game: Game, policy: Policy, responder: int, patience: int | Patience
 
     `patience`: states to look at before giving up, some millions a second.
     """
-    allowed = patience if isinstance(patience, Patience) else Patience(PATIENCE if patience is None else patience)
-    response = _Search(game, policy, responder, allowed).run()
-    if not isinstance(policy, TablePolicy):
-        return response._replace(unknown=0)
-    if response.unknown and policy.missing == "error":
-        raise UnknownInformationState(f"the policy of player {1 - responder} has no answer at {response.unknown:,} decisions")
-    return response
+    return Responder(game, policy, responder, patience).response
+
+
+class Responder:
+    """The same best response, and the moves that it plays."""
+
+    def __init__(self, game: Game, policy: Policy, responder: int, patience: int | Patience | None = None) -> None:
+        allowed = patience if isinstance(patience, Patience) else Patience(PATIENCE if patience is None else patience)
+        self._search = _Search(game, policy, responder, allowed)
+        response = self._search.run()
+        if not isinstance(policy, TablePolicy):
+            response = response._replace(unknown=0)
+        elif response.unknown and policy.missing == "error":
+            raise UnknownInformationState(f"the policy of player {1 - responder} has no answer at {response.unknown:,} decisions")
+        self.response = response
+        self._after: dict[Way, dict[int, Belief]] = {}
+        self._moves: dict[Way, int] = {}
+
+    def move(self, steps: Sequence[Step]) -> int:
+        """Return the best move after these steps of the game, which lead to a turn of the responder and are possible against the policy."""
+        me, sighted = self._search.me, 1
+        way: Way = ()
+        beliefs = self._beliefs_after(way, self._search.start, NO_MOVE)
+        for step in steps:
+            seen = step.seen[me]
+            if step.turn == me:
+                belief = beliefs[sighted]
+                way, sighted = (*way, (sighted, step.option)), 1
+                beliefs = self._beliefs_after(way, belief, step.option)
+            with np.errstate(over="ignore"):
+                sighted = int(fold(sighted, seen)) if seen else sighted
+        here = (*way, (sighted, NO_MOVE))
+        if here not in self._moves:
+            self._moves[here] = self._search.choice(beliefs[sighted])
+        return self._moves[here]
+
+    def _beliefs_after(self, way: Way, belief: Belief, move: int) -> dict[int, Belief]:
+        if way not in self._after:
+            self._after[way] = self._search.beliefs_after(belief, move)
+        return self._after[way]

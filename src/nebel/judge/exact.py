@@ -55,7 +55,7 @@ def judge(game: BaseGame, policy: Policy, limit: int = DEFAULT_LIMIT, patience: 
         allowed.begin(f"laying out {size.histories:,} histories of {game.string}")
         return _by_tree(grow(game, policy.recall, limit), policy, allowed)
     if isinstance(game, Game) and isinstance(policy, NetPolicy) and mergeable(game, policy.recall):
-        policy = _tabulated(game, policy, allowed)
+        policy = tabulated_network(game, policy, allowed)
     if isinstance(game, Game) and (isinstance(policy, TablePolicy) or (isinstance(policy, Uniform) and game.glances)):
         return _by_beliefs(game, policy, allowed)
     raise TooLarge(
@@ -74,7 +74,7 @@ def _by_tree(tree: Tree, policy: Policy, allowed: Patience) -> Judgement:
     return Judgement(verdict, "tree", laid.unknown, ((1 - second) / 2, (1 - first) / 2) if won_or_lost else None)
 
 
-def _tabulated(game: Game, policy: NetPolicy, allowed: Patience) -> TablePolicy:
+def tabulated_network(game: Game, policy: NetPolicy, allowed: Patience) -> TablePolicy:
     """The network asked about every board, if there are not too many."""
     if count_states(*fitting_kind(game)) > allowed.left:
         states = f"the merged states of {game.string} are more than the {allowed.most:,} steps allowed"
@@ -95,10 +95,10 @@ def _by_beliefs(game: Game, policy: Policy, allowed: Patience) -> Judgement:
 
 def _response(game: Game, policy: Policy, me: int, allowed: Patience) -> Response:
     allowed.begin(f"searching player {me}'s best response on {game.string} by beliefs")
-    return respond(*_as_glance(game, policy, (1 - me,)), me, allowed)
+    return respond(*as_glance(game, policy, (1 - me,)), me, allowed)
 
 
-def _as_glance(game: Game, policy: Policy, players: tuple[int, ...]) -> tuple[Game, Policy]:
+def as_glance(game: Game, policy: Policy, players: tuple[int, ...]) -> tuple[Game, Policy]:
     """Beliefs are over states, so what a policy with perfect recall remembers has to be part of them; without a table that is nothing."""
     if isinstance(policy, TablePolicy) and policy.recall == PERFECT:
         return remembering(game, tuple(p for p in players if len(policy.shares[p].keys))), replace(policy, recall=MEMORY)
@@ -117,7 +117,7 @@ def _value(game: Game, policy: Policy, allowed: Patience) -> float | None:
                 return value_of(game, policy)
         except TooLarge:
             pass
-    game, policy = _as_glance(game, policy, (0, 1))
+    game, policy = as_glance(game, policy, (0, 1))
     if isinstance(policy, TablePolicy):
         try:
             return follow_all(game, policy, patience=allowed)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from nebel.core.errors import TooLarge
 from nebel.core.interrupt import check
+from nebel.policy.initial_board import BoardRules
 from nebel.policy.program import Program, Rest
 from nebel.policy.strategy import Strategy
 from nebel.policy.terrain import Terrain
@@ -31,11 +32,17 @@ class Guarantee(NamedTuple):
 
 
 def guarantee(strategy: Strategy, limit: int = MOST_BELIEFS) -> Guarantee:
+    """Return how often a complete strategy wins at least, from its initial board on.
+
+    Before play the opponent chooses where its hidden stones stand; it knows the strategy and its stones on the initial board.
+    """
     strategy.require_complete()
-    search = _Search(strategy, limit)
-    start: Stage = ((search.program.main, None), 0, 0)
-    stages = {start: 1.0} if strategy.player else search.reply(start, 0)
-    lost = search.best(0, 0, stages)
+    search, board = _Search(strategy, limit), strategy.text.start
+    start: Stage = ((search.program.main, None), board.own, board.met)
+    lost = 0.0
+    for theirs in BoardRules(strategy.text.rows, strategy.text.cols, strategy.player).opponents(board):
+        stages = {start: 1.0} if board.waits else search.reply(start, theirs.own)
+        lost = max(lost, search.best(theirs.own, theirs.met, stages))
     return Guarantee(1 - lost, len(search.known))
 
 

@@ -12,15 +12,21 @@ from nebel.core.errors import TooLarge
 from nebel.core.interrupt import check
 from nebel.judge.guarantee import MOST_BELIEFS, Guarantee
 from nebel.policy.builder import Builder
-from nebel.policy.states import START, Seen
+from nebel.policy.states import Seen
 from nebel.policy.terrain import Terrain
 
 Weights = dict[Seen, float]
 
 
 def guarantee_so_far(builder: Builder, limit: int = MOST_BELIEFS) -> Guarantee:
-    search = _Search(builder, limit)
-    lost = search.best(0, 0, {START: 1.0}) if builder.states.player else search.onward(0, 0, {START: 1.0})
+    """Return how often the strategy wins at least, from its initial board on.
+
+    Before play the opponent chooses where its hidden stones stand and, in the abrupt game, which of the player's stones it has bumped
+    into; it knows the strategy and the player's stones on the initial board.
+    """
+    search, states = _Search(builder, limit), builder.states
+    first = search.best if states.initial.waits else search.onward
+    lost = max(first(theirs.own, theirs.met, {states.start: 1.0}) for theirs in states.boards.opponents(states.initial))
     return Guarantee(1 - lost, len(search.known))
 
 

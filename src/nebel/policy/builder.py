@@ -8,10 +8,8 @@ comes next follow from them, so undoing is dropping the last step, and a file of
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Collection, Iterator
 from fractions import Fraction
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,19 +22,18 @@ from nebel.core.interrupt import check
 from nebel.core.output import write_text
 from nebel.core.registry import load_named
 from nebel.core.rng import generator, uniform
-from nebel.policy.ahead import Ahead
 from nebel.policy.hex_table import BOARD, Path_, table_policy
-from nebel.policy.states import START, BadAnswer, Seen, Shares, States
+from nebel.policy.states import BadAnswer, Seen, Shares, States
 from nebel.policy.strategy import MOST_STATES
-from nebel.policy.syntax import MAIN, PLAYERS, Mixture, Move, Name, Node, Open, Random, Sequence, StrategyText, Try, file_text
+from nebel.policy.syntax import PLAYERS, StrategyText, file_text
 from nebel.policy.table import TablePolicy
+from nebel.policy.writing import Writer
 
-FORMAT = 1
+FORMAT, WITH_BOARD = 1, 2
+"""Of a file; of one with an initial board, which earlier versions would not notice."""
 MOST_BYTES = 50 * MEGABYTE
 """Of a strategy in the making."""
 ROAM, OPEN = "!", "?"
-LONGEST = 8
-"""Moves that a part of a written strategy may have before it gets a line of its own."""
 
 Answer = Shares | str
 """Probabilities by cell, or ROAM: any move, equally likely, here and wherever that leads. In a step also OPEN: none any more."""
@@ -51,13 +48,15 @@ class _Walk(NamedTuple):
 
 
 class Builder:
-    """A strategy in the making. With `isomorphic`, an answer is given to the state on the turned board as well.
+    """A strategy in the making, from the start of the game or from an initial board (`board`, such as `x./o. hidden 1`).
+
+    With `isomorphic`, an answer is given to the state on the turned board as well.
 
     Answers to states that the strategy no longer comes to are kept, but count only when it comes there again.
     """
 
-    def __init__(self, game: str | BaseGame, player: int, recall: str = BOARD, isomorphic: bool = False) -> None:
-        self.states = States(game, player, recall)
+    def __init__(self, game: str | BaseGame, player: int, recall: str = BOARD, isomorphic: bool = False, board: str = "") -> None:
+        self.states = States(game, player, recall, board)
         self.isomorphic = isomorphic
         self._steps: list[Step] = []
         self._answers: Step = {}
@@ -69,7 +68,7 @@ class Builder:
     def _walk(self) -> _Walk:
         if self._walked is None:
             self._walked = _Walk({}, {})
-            todo: list[tuple[Seen, Path_]] = [(START, ())] if self.states.occurs(START) else []
+            todo: list[tuple[Seen, Path_]] = [(self.states.start, ())] if self.states.occurs(self.states.start) else []
             while todo:
                 check()
                 state, way = todo.pop()
@@ -181,7 +180,7 @@ class Builder:
     def _take(self, step: Step) -> None:
         if self.isomorphic:
             turned = {self.states.turned(state): self._turned(answer) for state, answer in step.items()}
-            step = step | {state: answer for state, answer in turned.items() if state not in step}
+            step = step | {state: answer for state, answer in turned.items() if state not in step and self.states.continues(state)}
         self._push(step)
 
     def _push(self, step: Step) -> None:
@@ -241,17 +240,19 @@ class Builder:
             if len(known) > most:
                 raise TooLarge(f"the strategy comes to more than {most:,} information states; use '!' later, or a smaller board")
 
-    def to_policy(self, most: int = MOST_STATES) -> TablePolicy:
+    def to_policy(self, most: int = MOST_STATES, before: str = "") -> TablePolicy:
+        """The finished strategy as a policy; `before` is what it plays where the initial board does not lead, as in `table_policy`."""
         s = self.states
-        rows = [(s.key(state), (state.own, state.met), shares) for state, shares in self.all_states(most)]
-        return table_policy(s.game, s.player, s.recall, rows, "built by hand")
+        rows = [(key, (state.own, state.met), shares) for state, shares in self.all_states(most) for key in s.keys(state)]
+        return table_policy(s.game, s.player, s.recall, rows, "built by hand", s.initial_text, before)
 
     def to_notation(self, most: int = MOST_STATES) -> str:
         """A strategy file (docs/notation.md) that plays the same; what is open is `?` in it."""
         s = self.states
         if s.abrupt:
             raise BadSetting("the notation describes the classic game alone: a strategy for the abrupt one is kept as a policy")
-        return file_text(StrategyText(s.rows, s.cols, s.player, _Writer(self, most).definitions()))
+        initial = s.initial if s.initial_text else None
+        return file_text(StrategyText(s.rows, s.cols, s.player, Writer(self, most).definitions(), initial))
 
     def _require_complete(self) -> None:
         if self._walk.open:
@@ -261,12 +262,13 @@ class Builder:
     def to_json(self) -> dict[str, Any]:
         s = self.states
         return {
-            "format": FORMAT,
+            "format": WITH_BOARD if s.initial_text else FORMAT,
             "kind": "strategy in the making",
             "game": s.game.string,
             "player": list(PLAYERS)[s.player],
             "recall": s.recall,
             "isomorphic": self.isomorphic,
+            **({"board": s.initial_text} if s.initial_text else {}),
             "steps": [{s.name(state): self.answer_text(answer) for state, answer in step.items()} for step in self._steps],
         }
 
@@ -274,13 +276,13 @@ class Builder:
     def from_json(cls, facts: Any) -> Builder:
         if not isinstance(facts, dict) or facts.get("kind") != "strategy in the making":
             raise BadFile("not a strategy in the making")
-        if facts.get("format") != FORMAT:
-            raise BadFile(f"format {facts.get('format')}; this version of nebel reads format {FORMAT}")
+        if facts.get("format") not in (FORMAT, WITH_BOARD):
+            raise BadFile(f"format {facts.get('format')}; this version of nebel reads formats {FORMAT} and {WITH_BOARD}")
         try:
             game = load_named(str(facts["game"]), "the strategy in the making", "GAME {}")
-            made = cls(game, PLAYERS[facts["player"]], facts["recall"], bool(facts["isomorphic"]))
+            made = cls(game, PLAYERS[facts["player"]], facts["recall"], bool(facts["isomorphic"]), str(facts.get("board", "")))
             for written in facts["steps"]:
-                states = [(made.states.read(name), text) for name, text in written.items()]
+                states = [(made.states.read_on(name), text) for name, text in written.items()]
                 signs = (ROAM, OPEN)
                 made._steps.append({state: text if text in signs else made.states.read_shares(state, text) for state, text in states})
         except (KeyError, TypeError, AttributeError) as error:
@@ -304,86 +306,3 @@ class Builder:
             return cls.from_json(facts)
         except Problem as problem:
             raise BadFile(f"{path}: {problem}") from problem
-
-
-class _Writer:
-    """A strategy as definitions: what is used twice, or is long, gets a name."""
-
-    def __init__(self, builder: Builder, most: int) -> None:
-        self.builder, self.states, self.most = builder, builder.states, most
-        self.open = set(builder.open_states())
-        self.special = {state for state, answer in builder.answered().items() if answer != ROAM} | self.open
-        self.ahead = Ahead(self.special)
-        self.sign = cache(self._sign)
-        self.size = cache(self._size)
-        self.uses = self._count()
-        self.names: dict[Seen, str] = {}
-        self.waiting: list[Seen] = []
-
-    def definitions(self) -> dict[str, Node]:
-        if not self.uses:
-            return {MAIN: self.sign(START) or Random()}
-        found = {MAIN: self.body(START)}
-        while self.waiting:
-            state = self.waiting.pop(0)
-            found[self.names[state]] = self.body(state)
-        return found
-
-    def _sign(self, state: Seen) -> Node | None:
-        """`?` where it is open; `!` if that says it all: roaming, and not on the way to a board that is answered or open."""
-        if state in self.open:
-            return Open()
-        return None if self.ahead(state) else Random()
-
-    def moves(self, state: Seen) -> Iterator[tuple[int, Fraction, dict[bool, Seen]]]:
-        for cell, share in (self.builder.plays(state) or {}).items():
-            yield cell, share, dict(self.states.after(state, cell))
-
-    def _count(self) -> Counter[Seen]:
-        """How often each state is written that no sign says."""
-        uses: Counter[Seen] = Counter()
-        todo = [START] if self.states.occurs(START) and not self.sign(START) else []
-        while todo:
-            state = todo.pop()
-            uses[state] += 1
-            if len(uses) > self.most:
-                raise TooLarge(f"the notation would write more than {self.most:,} information states; use '!' later, or a smaller board")
-            if uses[state] == 1:
-                todo += [then for _, _, ways in self.moves(state) for then in ways.values() if not self.sign(then)]
-        return uses
-
-    def _size(self, state: Seen) -> int:
-        """How many moves are written for a state."""
-        below = [then for _, _, ways in self.moves(state) for then in ways.values()]
-        return len(self.builder.plays(state) or {}) + sum(1 if self.sign(t) or self.apart(t) else self.size(t) for t in below)
-
-    def apart(self, state: Seen) -> bool:
-        return self.size(state) > (1 if self.uses[state] > 1 else LONGEST)
-
-    def node(self, state: Seen) -> Node:
-        if sign := self.sign(state):
-            return sign
-        if not self.apart(state):
-            return self.body(state)
-        if state not in self.names:
-            self.names[state] = f"s_{len(self.names) + 1}"
-            self.waiting.append(state)
-        return Name(self.names[state])
-
-    def body(self, state: Seen) -> Node:
-        """`b2 ~ (what follows a collision), what follows`, or several such with their shares."""
-        options: list[Node] = []
-        shares = []
-        for cell, share, ways in self.moves(state):
-            move: Node = Move(self.states.names[cell])
-            if True in ways:
-                move = Try(move, self.node(ways[True]))
-            options.append(_then(move, self.node(ways[False])) if False in ways else move)
-            shares.append(share)
-        if len(options) == 1:
-            return options[0]
-        return Mixture(tuple(options), None if len(set(shares)) == 1 else tuple(shares))
-
-
-def _then(first: Node, second: Node) -> Node:
-    return Sequence((first, *(second.items if isinstance(second, Sequence) else (second,))))

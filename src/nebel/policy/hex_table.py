@@ -42,9 +42,19 @@ def memory_key(player: int, path: Path_) -> int:
 
 
 def table_policy(
-    game: Game, player: int, recall: str, rows: Iterable[tuple[int, tuple[int, int], dict[int, Fraction]]], method: str
+    game: Game,
+    player: int,
+    recall: str,
+    rows: Iterable[tuple[int, tuple[int, int], dict[int, Fraction]]],
+    method: str,
+    board: str = "",
+    before: str = "",
 ) -> TablePolicy:
-    """One player's table from (key, own and discovered stones, shares by cell); the other player's moves are uniform."""
+    """One player's table from (key, own and discovered stones, shares by cell).
+
+    board   the initial board; "" for the start of the game, and then the other player's moves are uniform
+    before  from an initial board only: "uniform" lets all states that are not in the table be played uniformly, "" leaves them unknown
+    """
     keys, width, move, share = [], [], [], []
     for key, (own, met), shares in rows:
         legal = [c for c in range(game.actions) if not (own | met) >> c & 1]
@@ -56,4 +66,5 @@ def table_policy(
     mine = sorted_shares(longs[0], longs[1], longs[2], np.array(share, np.float64))
     none = Shares(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0))
     both = (none, mine) if player else (mine, none)
-    return TablePolicy(game.string, game.fingerprint, recall, both, "uniform", {"method": method, "player": player})
+    facts = {"method": method, "player": player} | ({"board": board} if board else {})
+    return TablePolicy(game.string, game.fingerprint, recall, both, "error" if board and not before else "uniform", facts)

@@ -74,7 +74,7 @@ def _by_board(game: BaseGame, player: int, recall: str) -> Iterator[Known]:
         state = todo.pop()
         free = states.free(state)
         if states.occurs(state):
-            yield Known([states.name(state)], states.key(state), free, [states.names[cell] for cell in free])
+            yield Known([states.name(state)], states.keys(state)[0], free, [states.names[cell] for cell in free])
         after = {then for cell in free for _, then in states.after(state, cell)} - seen
         seen |= after
         todo += after

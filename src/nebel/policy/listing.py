@@ -84,10 +84,9 @@ def listed(policy: TablePolicy, game: BaseGame, players: tuple[int, ...], limit:
         first = itertools.islice(rows, limit)
         return [Row(p, game.glance_text(policy.recall, key), named(game, shares), None) for p, key, shares in first]
     if not measure(game, LISTED_TREE).complete:
-        return [at(policy, game.start())] if game.start().turn in players else []
-    tree = grow(game, policy.recall, LISTED_TREE)
-    states = ((p, i) for p in players for i in range(tree.sides[p].states))
-    return [at(policy, tree.state_of(p, i)) for p, i in itertools.islice(states, limit)]
+        start = game.start()
+        return [at(policy, start)] if start.turn in players and policy.at(start) is not None else []
+    return list(itertools.islice(_known(policy, game, players), limit))
 
 
 def every(policy: TablePolicy, game: BaseGame, players: tuple[int, ...]) -> Iterator[Row]:
@@ -95,6 +94,11 @@ def every(policy: TablePolicy, game: BaseGame, players: tuple[int, ...]) -> Iter
     if policy.recall != PERFECT:
         yield from listed(policy, game, players, sum(len(shares.keys) for shares in policy.shares))
         return
+    yield from _known(policy, game, players)
+
+
+def _known(policy: TablePolicy, game: BaseGame, players: tuple[int, ...]) -> Iterator[Row]:
+    """Yield the information states of a tree that the policy has."""
     tree = grow(game, policy.recall, LISTED_TREE)
     for p in players:
         for i in np.flatnonzero(np.isin(tree.sides[p].keys, policy.shares[p].keys)):

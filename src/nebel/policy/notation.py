@@ -1,6 +1,7 @@
 """Strategy notation for Dark Hex, after section 3.4.1 of Tapkan's thesis: text to syntax tree and back.
 
-A file is a header (`rows: 4`, `cols: 3`, `player: white`) and definitions (`NAME = strategy`); `play` is the one that is played.
+A file is a header (`rows: 4`, `cols: 3`, `player: white`, perhaps `board: `, the initial board) and definitions (`NAME = strategy`);
+`play` is the one that is played.
 What a strategy means is told in `strategy.py`; docs/notation.md is for people.
 """
 
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple, NoReturn
 
+from nebel.policy.initial_board import WRITTEN, BadBoard, BoardRules, InitialBoard, empty_board
 from nebel.policy.limits import MOST_DEPTH, MOST_LEVELS, TOO_DEEP, Size, check_depth, size_of
 from nebel.policy.syntax import (
     MAIN,
@@ -33,7 +35,7 @@ from nebel.policy.syntax import (
     number_text,
 )
 
-HEADER = ("rows", "cols", "player", "version")
+HEADER = ("rows", "cols", "player", "board", "version")
 MOST_DIGITS, LONGEST_WORD, MOST_CELLS = 20, 100, 62
 """Digits of a number, characters of a name or cell, and cells of a board."""
 LISTED = 20
@@ -51,14 +53,24 @@ class _Token(NamedTuple):
 _TOKENS = re.compile(
     r"(?P<space>[ \t\r]+|#[^\n]*)|(?P<newline>\n)|(?P<number>\d+\.\d+|\.\d+|\d+)|(?P<word>[^\W\d]\w*)|(?P<sign>[(){},:|!?~¬=/])|(?P<bad>.)"
 )
+_BOARD = re.compile(rf"(?P<space>[ \t\r]+)|(?P<board>{WRITTEN})")
+"""What stands after `board:` in the header."""
 _CELL = re.compile(r"[a-z][0-9]+")
+_VALUES = ("word", "number", "board")
 _SHOWN = {"word": "a name or cell", "number": "a number", "end": "the end of the text"}
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    line, begins = 1, 0
-    for match in _TOKENS.finditer(text):
+    line, begins, place = 1, 0, 0
+    header, before = True, ["", ""]
+    while place < len(text):
+        match = (header and before == ["board", ":"] and _BOARD.match(text, place)) or _TOKENS.match(text, place)
+        assert match, "every sign is a token"
+        place = match.end()
         kind, at = str(match.lastgroup), Place(line, match.start() - begins + 1)
+        if kind not in ("space", "newline"):
+            before = [before[1], match[0]]
+            header = header and match[0] != "="
         if kind == "newline":
             line, begins = line + 1, match.end()
         elif kind == "bad":
@@ -224,8 +236,8 @@ class _Parser:
                 self.fail(f"no header line '{key.text}:'; there are {', '.join(HEADER)}", key.at)
             if key.text in known:
                 self.fail(f"'{key.text}:' is said twice, first on line {known[key.text].at.line}", key.at)
-            if self.token.kind not in ("word", "number"):
-                self.fail(f"a value is missing after '{key.text}:'")
+            if self.token.kind not in _VALUES or (self.token.kind == "board") != (key.text == "board"):
+                self.fail(f"a value is missing after '{key.text}:'" + ", such as x./o. hidden 1" * (key.text == "board"))
             known[key.text] = self.take()
         return known
 
@@ -282,12 +294,23 @@ def parse(text: str) -> StrategyText:
     if MAIN not in definitions:
         example = next(iter(definitions), "b2")
         parser.fail(f"there is no definition of '{MAIN}', the strategy to play; add a line such as {MAIN} = {example}")
-    text_ = StrategyText(int(known["rows"].text), int(known["cols"].text), PLAYERS[who.text], definitions)
+    initial = _initial_board(parser, known) if "board" in known else None
+    text_ = StrategyText(int(known["rows"].text), int(known["cols"].text), PLAYERS[who.text], definitions, initial)
     for definition in definitions.values():
         check_depth(definition)
     _check_cells(text_)
     _check_names(definitions)
     return text_
+
+
+def _initial_board(parser: _Parser, known: dict[str, _Token]) -> InitialBoard | None:
+    """The initial board of the header, if it is not the empty one at the start of the game."""
+    player, written = PLAYERS[known["player"].text], known["board"]
+    try:
+        board = BoardRules(int(known["rows"].text), int(known["cols"].text), player).read(written.text)
+    except BadBoard as problem:
+        parser.fail(str(problem), written.at)
+    return None if board == empty_board(player) else board
 
 
 def _check_cells(text: StrategyText) -> None:

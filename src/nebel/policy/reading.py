@@ -15,9 +15,10 @@ from nebel.policy.syntax import PLAYERS, BadStrategy, StrategyText
 
 def read_answers(text: StrategyText, states: States, most: int = MOST_STATES) -> Step:
     """The answers of a strategy in notation, which may leave states open; `!` stays what it is as far as it can."""
-    if (text.rows, text.cols, text.player) != (states.rows, states.cols, states.player):
-        who = list(PLAYERS)[states.player]
-        raise BadStrategy(f"the strategy is for rows: {states.rows}, cols: {states.cols}, player: {who}; the header says otherwise")
+    if (text.rows, text.cols, text.player, text.start) != (states.rows, states.cols, states.player, states.initial):
+        board = f", board: {states.initial_text}" if states.initial_text else ""
+        who = f"player: {list(PLAYERS)[states.player]}{board}"
+        raise BadStrategy(f"the strategy is for rows: {states.rows}, cols: {states.cols}, {who}; the header says otherwise")
     if states.abrupt:
         raise BadStrategy("the notation describes the classic game alone")
     ordered = states.recall == PERFECT

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from functools import cached_property, reduce
 from typing import NamedTuple
 
-from nebel.core.errors import BadSetting, Problem
+from nebel.core.errors import BadSetting, Problem, TooLarge
 from nebel.core.game import BaseGame, Game
 from nebel.core.recall import PERFECT
 from nebel.core.registry import load
 from nebel.policy.hex_table import BOARD, Path_, board_key, memory_key, position
+from nebel.policy.initial_board import BoardRules, empty_board
 from nebel.policy.syntax import number_text
 from nebel.policy.terrain import Terrain
 
@@ -31,15 +33,19 @@ class Seen(NamedTuple):
 
 
 START = Seen(0, 0)
+"""At the start of the game, before any own move."""
+MOST_WAYS = 100_000
+"""Orders of moves that lead to an initial board."""
 
 
 class States:
     """Classic and abrupt silent Dark Hex, as Black (0) or White (1) sees it.
 
-    `recall`: "board" (own and discovered stones) or "perfect" (also the order of moves).
+    `recall`: "board" (own and discovered stones) or "perfect" (also the order of moves, from the initial board on).
+    `board`: the initial board, such as `x./o. hidden 1` ("": the empty board at the start of the game); `BadBoard` if no game comes to it.
     """
 
-    def __init__(self, game: str | BaseGame, player: int, recall: str = BOARD) -> None:
+    def __init__(self, game: str | BaseGame, player: int, recall: str = BOARD, board: str = "") -> None:
         loaded = load(game) if isinstance(game, str) else game
         if not isinstance(loaded, Game) or loaded.name != "dark_hex":
             raise BadSetting(f"{loaded.string} is not Dark Hex; take for example dark_hex:4x3")
@@ -52,6 +58,20 @@ class States:
         self.cells = loaded.actions
         self.names = [loaded.name_of_move(c) for c in range(self.cells)]
         self._terrain = Terrain(self.rows, self.cols, player)
+        self.boards = BoardRules(self.rows, self.cols, player, self.abrupt)
+        self.initial = self.boards.read(board) if board else empty_board(player)
+        self.start = Seen(self.initial.own, self.initial.met)
+
+    @property
+    def initial_text(self) -> str:
+        """The initial board as `BoardRules.read` reads it; "" if it is the empty board at the start of the game."""
+        return "" if self.initial == empty_board(self.player) else self.boards.text(self.initial)
+
+    def continues(self, state: Seen) -> bool:
+        """Return whether a state is the initial board or, by its stones, one that can come after it."""
+        if self.recall == PERFECT:
+            return reduce(lambda reached, move: self.step(reached, *move), state.path, self.start) == state
+        return not (self.start.own & ~state.own or self.start.met & ~state.met)
 
     def hidden(self, state: Seen) -> tuple[int, int]:
         """How many of the other player's stones are not discovered, at least and at most (the same in the classic game).
@@ -62,12 +82,13 @@ class States:
         if not self.abrupt:
             return own + self.player - met, own + self.player - met
         room = self.cells - own - met - self._terrain.lacking(state.own, state.met)
-        return self.player, max(self.player, min(own + self.player, room))
+        least = max(self.player, self.initial.hidden - (met - self.start.met.bit_count()))
+        return least, max(least, min(own + self.player - self.boards.bumps(self.initial), room))
 
     def occurs(self, state: Seen) -> bool:
         """Whether the player can be to move here, whatever the other one did."""
-        if self.abrupt and not self.player and state.met and not state.own:
-            return False  # Black's first stone always finds its cell free
+        if self.abrupt and state.met != self.start.met and not self.initial.hidden + self.initial.waits and state.own == self.start.own:
+            return False  # nothing is hidden before the player's first stone
         lacking = self._terrain.lacking(state.own, state.met)
         return lacking > 0 and self._terrain.possible(state.own, state.met, self.hidden(state)[0])
 
@@ -91,11 +112,27 @@ class States:
 
         return Seen(flip(state.own), flip(state.met), tuple((self.cells - 1 - c, hit) for c, hit in state.path))
 
-    def key(self, state: Seen) -> int:
-        """The state's key in a table of policies."""
+    def keys(self, state: Seen) -> list[int]:
+        """Return the state's keys in a table of policies: with perfect recall one for each order of moves before the initial board."""
         if self.recall == PERFECT:
-            return memory_key(self.player, state.path)
-        return board_key(self.game, self.player, state.own, state.met)
+            return [memory_key(self.player, (*way, *state.path)) for way in self.ways_to_start]
+        return [board_key(self.game, self.player, state.own, state.met)]
+
+    @cached_property
+    def ways_to_start(self) -> list[Path_]:
+        """Return all orders of own moves that lead from the empty board to the initial one; `TooLarge` if they are too many."""
+        before = States(self.game, self.player, PERFECT)
+        ways, todo = [], [START]
+        while todo:
+            state = todo.pop()
+            left = [c for c in range(self.cells) if ((self.start.own | self.start.met) & ~(state.own | state.met)) >> c & 1]
+            if not left:
+                ways.append(state.path)
+                if len(ways) > MOST_WAYS:
+                    raise TooLarge(f"more than {MOST_WAYS:,} orders of moves lead to {self.initial_text}; take a board with fewer stones")
+            for cell in left if before.occurs(state) else ():
+                todo.append(before.step(state, cell, bool(self.start.met >> cell & 1)))
+        return [way for way in ways if self.abrupt or not (self.initial.waits and way and way[-1][1])]  # a stone ends a classic turn
 
     def draw(self, state: Seen) -> str:
         return self.game.view_at(position(self.game, self.player, state.own, state.met), self.player) or ""
@@ -117,7 +154,7 @@ class States:
 
     def read(self, text: str) -> Seen:
         if self.recall == PERFECT:
-            state = START
+            state = self.start
             for name, taken in re.findall(r"([^\s-]+)( taken)?", text):
                 state = self.step(state, self.read_cell(state, name), bool(taken))
             return state
@@ -125,6 +162,13 @@ class States:
             raise BadAnswer(f"{text!r} is not a board; write it like {self.board(START)}, own stones x, discovered ones o")
         own, met = (sum(1 << c for c, mark in enumerate(text.replace("/", "")) if mark == sign) for sign in "xo")
         return Seen(own, met)
+
+    def read_on(self, text: str) -> Seen:
+        """Read the name of a state that the initial board leads to."""
+        state = self.read(text)
+        if not self.continues(state):
+            raise BadAnswer(f"{text:.80} does not come after the initial board {self.initial_text}")
+        return state
 
     def read_cell(self, state: Seen, name: str) -> int:
         """A free cell by its name."""

@@ -21,16 +21,18 @@ from nebel.core.input import MEGABYTE, read_text
 from nebel.core.recall import PERFECT
 from nebel.core.registry import load
 from nebel.core.suggest import did_you_mean
-from nebel.policy.hex_table import BOARD, Path_, board_key, memory_key, position, table_policy
+from nebel.policy.hex_table import BOARD, Path_, board_key, position, table_policy
 from nebel.policy.io import SHIPPED
 from nebel.policy.limits import TOO_DEEP
 from nebel.policy.notation import parse
 from nebel.policy.program import NONE, ONE, Program, Rest, Trimmer
+from nebel.policy.states import Seen, States
 from nebel.policy.syntax import BadStrategy, StrategyText
 from nebel.policy.table import TablePolicy
 from nebel.policy.terrain import Terrain
 
 MOST_STATES = 2_000_000
+METHOD = "strategy notation"
 SURELY = 10
 """An estimate of information states this many times above the limit is taken for granted."""
 MOST_BYTES = MEGABYTE
@@ -97,8 +99,11 @@ class Strategy:
             where = f"{self.board_name(gap.own, gap.met)} (after {self.path_text(gap.path)}: {gap.reason})"
             raise BadStrategy(f"the strategy does not answer {len(self.gaps):,} information states that can be reached, such as {where}")
 
-    def policy(self, blend: bool = False) -> TablePolicy:
-        """By own and discovered stones. `blend`: where answers differ by order, weigh them by how often the player comes by each."""
+    def policy(self, blend: bool = False, before: str = "") -> TablePolicy:
+        """By own and discovered stones. `blend`: where answers differ by order, weigh them by how often the player comes by each.
+
+        `before` is said of an initial board only: see `table_policy`.
+        """
         self.require_complete()
         if self.disputed and not blend:
             board = self.disputed[0]
@@ -108,17 +113,23 @@ class Strategy:
                 "with board recall cannot follow that; take perfect recall, or blend the answers"
             )
         rows = [(board_key(self.game, self.player, *board), board, _blended(answers)) for board, answers in self.answers.items()]
-        return table_policy(self.game, self.player, BOARD, rows, "strategy notation")
+        return table_policy(self.game, self.player, BOARD, rows, METHOD, self.text.board, before)
 
-    def policy_with_memory(self) -> TablePolicy:
-        """By all own moves in order and what they met (perfect recall)."""
+    def policy_with_memory(self, before: str = "") -> TablePolicy:
+        """By all own moves in order and what they met (perfect recall), whatever the order before the initial board."""
         self.require_complete()
-        rows = [
-            (memory_key(self.player, answer.path), board, answer.shares)
-            for board, answers in walk(self.text, ordered=True).answers.items()
+        states = States(self.game, self.player, PERFECT, self.text.board)
+        found = walk(self.text, ordered=True).answers
+        rows = sum(len(answers) for answers in found.values()) * len(states.ways_to_start)
+        if rows > MOST_STATES:
+            raise TooLarge(f"the policy would have {rows:,} information states, more than {MOST_STATES:,}; take board recall")
+        keyed = [
+            (key, board, answer.shares)
+            for board, answers in found.items()
             for answer in answers
+            for key in states.keys(Seen(*board, answer.path))
         ]
-        return table_policy(self.game, self.player, PERFECT, rows, "strategy notation")
+        return table_policy(self.game, self.player, PERFECT, keyed, METHOD, self.text.board, before)
 
 
 def _blended(answers: list[Answer]) -> dict[int, Fraction]:
@@ -142,7 +153,7 @@ class Walked(NamedTuple):
 
 
 def walk(text: StrategyText, ordered: bool, roaming: bool = True, most: int = MOST_STATES) -> Walked:
-    """Every information state that the strategy can come to, or only those outside of `!`.
+    """Every information state that the strategy can come to from its initial board, or only those outside of `!`.
 
     Raises `TooLarge` if there are more than `most`, and `BadStrategy` if they take too many steps to find.
     """
@@ -165,9 +176,10 @@ def _walk(text: StrategyText, ordered: bool, roaming: bool, most: int) -> Walked
     slips: list[Gap] = []
     roams: list[tuple[int, int, Path_]] = []
     layer: dict[_Place, tuple[float, Path_]] = {}
-    if terrain.possible(0, 0, text.player):
+    own, met = text.start.own, text.start.met
+    if terrain.possible(own, met, own.bit_count() + text.player - met.bit_count()):
         first: Rest = (program.main, None)
-        layer[_Place(0, 0, frozenset([(first, ONE)]), () if ordered else None)] = (1.0, ())
+        layer[_Place(own, met, frozenset([(first, ONE)]), () if ordered else None)] = (1.0, ())
     count = 0
     while layer:
         count += len(layer)

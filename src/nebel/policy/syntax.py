@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from nebel.core.errors import Problem
+from nebel.policy.initial_board import BoardRules, InitialBoard, empty_board
 
 
 class Place(NamedTuple):
@@ -111,12 +112,23 @@ MAIN = "play"
 
 @dataclass(frozen=True)
 class StrategyText:
-    """A strategy file as it is written."""
+    """A strategy file as it is written; `initial` is the board from which the strategy starts (None: the empty board)."""
 
     rows: int
     cols: int
     player: int
     definitions: dict[str, Node]
+    initial: InitialBoard | None = None
+
+    @property
+    def start(self) -> InitialBoard:
+        """The board from which the strategy starts."""
+        return self.initial or empty_board(self.player)
+
+    @property
+    def board(self) -> str:
+        """The initial board as it is written, "" if it is the empty one."""
+        return BoardRules(self.rows, self.cols, self.player).text(self.initial) if self.initial else ""
 
 
 def nodes(node: Node) -> Iterator[Node]:
@@ -176,5 +188,6 @@ def _wrapped(node: Node) -> str:
 def file_text(text: StrategyText) -> str:
     """A strategy file, without its comments: `parse` reads it back as the same."""
     player = next(name for name, p in PLAYERS.items() if p == text.player)
-    lines = [f"rows: {text.rows}", f"cols: {text.cols}", f"player: {player}", ""]
+    board = [f"board: {text.board}"] if text.board else []
+    lines = [f"rows: {text.rows}", f"cols: {text.cols}", f"player: {player}", *board, ""]
     return "\n".join([*lines, *(f"{name} = {expression_text(node)}" for name, node in text.definitions.items())]) + "\n"

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 import tempfile
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
 from fastapi import APIRouter, Response
-from pydantic import BaseModel, ConfigDict, Field
 
 from nebel.core.errors import BadSetting, Problem, TooLarge
 from nebel.core.recall import PERFECT
@@ -21,12 +20,29 @@ from nebel.policy.reading import read_answers
 from nebel.policy.states import Seen
 from nebel.policy.strategy import follow, shipped
 from nebel.policy.syntax import PLAYERS, BadStrategy, StrategyText
+from nebel.web.build_models import (
+    MOST_CELLS,
+    Answer,
+    Complete,
+    Judge,
+    Line,
+    Mirror,
+    New,
+    Notation,
+    Read,
+    Reading,
+    Save,
+    Search,
+    State,
+    View,
+    Wins,
+    Work,
+)
 from nebel.web.house import Here
 from nebel.web.shelf import Shelf
 
 router = APIRouter(prefix="/api/build", tags=["build"])
 
-MOST_CELLS = 30
 MOST_ANSWERS = 3_000
 """That are drawn, read or written at once: the work must fit into a request."""
 MOST_ROWS = 200_000
@@ -36,121 +52,6 @@ QUICKLY = 4_000
 """Beliefs that are looked at without being asked for."""
 LISTED = 60
 FILE = {"description": "A policy file.", "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
-MOST_TEXT = 50_000
-
-Text = Annotated[str, Field(max_length=MOST_TEXT)]
-Short = Annotated[str, Field(max_length=2_000)]
-Recall = Literal["board", "perfect"]
-
-
-class Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class New(Strict):
-    """A strategy to begin. `recall`: whether the order of moves counts; `isomorphic`: the turned board is answered along."""
-
-    rows: int = Field(ge=1, le=MOST_CELLS)
-    cols: int = Field(ge=1, le=MOST_CELLS)
-    player: Literal["black", "white"] = "black"
-    abrupt: bool = False
-    recall: Recall = "board"
-    isomorphic: bool = False
-
-
-class Work(Strict):
-    """A strategy in the making, as `nebel build` saves it, and the information state to look at ("": the next open one)."""
-
-    work: dict[str, Any]
-    at: Short = ""
-
-
-class Answer(Work):
-    """`shares` are written `b2`, `b2 c1` or `b2:1/3 c1:2/3`; "?" takes the answer away."""
-
-    shares: Short
-
-
-class Complete(Work):
-    """Random completion of the state at `at`, or of all that is open; with a seed, one move a state is drawn beforehand."""
-
-    seed: int | None = Field(None, ge=0, lt=2**53)
-    everything: bool = False
-
-
-class Notation(Work):
-    text: Text
-
-
-class Mirror(Work):
-    isomorphic: bool
-
-
-class Search(Work):
-    text: Annotated[str, Field(max_length=200)]
-
-
-class Judge(Work):
-    quickly: bool = Field(False, description="give up soon if it takes long")
-
-
-class Read(Strict):
-    """A strategy in notation to begin with: its text, or the name of one that comes with nebel."""
-
-    text: Text = ""
-    shipped: Annotated[str, Field(max_length=100)] = ""
-    recall: Recall = "board"
-
-
-class Line(BaseModel):
-    name: str
-    text: str
-
-
-class State(BaseModel):
-    """An information state: how it was come to, its picture, what may be played, and its answer."""
-
-    name: str
-    way: str
-    hidden: tuple[int, int]
-    svg: str
-    free: list[str]
-    shares: dict[str, str]
-    answer: str | None
-
-
-class View(BaseModel):
-    """`state` is None when all is answered; `notation` is None where there is none, and `why` then says why."""
-
-    work: dict[str, Any]
-    title: str
-    player: str
-    recall: str
-    isomorphic: bool
-    answered: int
-    open: int
-    steps: int
-    waiting: list[Line]
-    state: State | None
-    notation: str | None
-    why: str = ""
-
-
-class Wins(BaseModel):
-    """How often the strategy wins at least, what is open counting as lost; None, and why, if that takes too long to find."""
-
-    wins: float | None
-    open: int
-    why: str = ""
-
-
-class Reading(BaseModel):
-    """The strategy that a text tells of; or what is wrong with the text, and where."""
-
-    view: View | None
-    error: str = ""
-    line: int | None = None
-    column: int | None = None
 
 
 def _builder(shelf: Shelf, work: dict[str, Any]) -> Builder:
@@ -180,6 +81,7 @@ def _view(builder: Builder, at: str = "") -> View:
         work=builder.to_json(),
         title=states.game.string,
         player=list(PLAYERS)[states.player],
+        board=states.initial_text,
         recall=states.recall,
         isomorphic=builder.isomorphic,
         answered=len(builder.answered()),
@@ -230,7 +132,7 @@ def _made(given: New) -> Builder:
     if given.rows * given.cols > MOST_CELLS:
         raise TooLarge(f"a board of {given.rows}x{given.cols} has {given.rows * given.cols} cells; the page builds on at most {MOST_CELLS}")
     game = f"dark_hex(rows={given.rows},cols={given.cols}{',abrupt=true' if given.abrupt else ''})"
-    return Builder(game, PLAYERS[given.player], given.recall, given.isomorphic)
+    return Builder(game, PLAYERS[given.player], given.recall, given.isomorphic, given.board.strip())
 
 
 def _begin(given: New) -> View:
@@ -245,18 +147,24 @@ def _opened(given: Read) -> View:
 
 
 def _with_text(builder: Builder | None, text: str, recall: str) -> Builder:
-    """The strategy that the text tells of: another one if its header tells of another board or player."""
+    """The strategy that the text tells of: another one if its header tells of another board, initial board or player."""
     parsed = _parsed(text)
-    if builder is None or (parsed.rows, parsed.cols, parsed.player) != (builder.states.rows, builder.states.cols, builder.states.player):
+    if builder is None or not _tells_of(parsed, builder):
         player = list(PLAYERS)[parsed.player]
         if max(parsed.rows, parsed.cols) > MOST_CELLS:
             raise TooLarge(f"the page builds strategies for boards of at most {MOST_CELLS} cells")
-        builder = _made(New.model_validate({"rows": parsed.rows, "cols": parsed.cols, "player": player, "recall": recall}))
+        sizes = {"rows": parsed.rows, "cols": parsed.cols}
+        builder = _made(New.model_validate(sizes | {"player": player, "recall": recall, "board": parsed.board}))
     try:
         builder.replace(read_answers(parsed, builder.states, MOST_ANSWERS))
     except RecursionError:
         raise BadStrategy("definitions are nested too deeply") from None
     return builder
+
+
+def _tells_of(text: StrategyText, builder: Builder) -> bool:
+    states = builder.states
+    return (text.rows, text.cols, text.player, text.start) == (states.rows, states.cols, states.player, states.initial)
 
 
 def _reading(shelf: Shelf, asked: Notation) -> Reading:
@@ -317,8 +225,11 @@ def _wins(shelf: Shelf, asked: Judge) -> Wins:
     return Wins(wins=found.wins, open=open_)
 
 
-def _policy(shelf: Shelf, asked: Work) -> bytes:
-    policy = _builder(shelf, asked.work).to_policy(MOST_ROWS)
+def _policy(shelf: Shelf, asked: Save) -> bytes:
+    builder = _builder(shelf, asked.work)
+    if asked.before and not builder.states.initial_text:
+        raise BadSetting("'before' is for a strategy from an initial board; this one starts from the empty board")
+    policy = builder.to_policy(MOST_ROWS, asked.before)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "built.nebel"
         save_policy(policy, file)
@@ -381,6 +292,6 @@ async def wins(asked: Judge, house: Here) -> Wins:
 
 
 @router.post("/policy", summary="The strategy as a policy file", response_class=Response, responses={200: FILE})
-async def policy(asked: Work, house: Here) -> Response:
+async def policy(asked: Save, house: Here) -> Response:
     made = await house.judges.run(_policy, house.shelf, asked)
     return Response(made, media_type="application/octet-stream", headers={"Content-Disposition": 'attachment; filename="built.nebel"'})

@@ -1,4 +1,4 @@
-// A strategy begins: with an empty board, with one that comes with nebel, or with a file.
+// A strategy begins: with an empty board or one in the middle of a game, with one that comes with nebel, or with a file.
 import { get, post } from "../api.js";
 import { el, field, select } from "../dom.js";
 import { kept } from "../keep.js";
@@ -10,18 +10,20 @@ export async function begin(host, open) {
   const player = select([{ value: "black", text: "Black: top to bottom, begins" }, { value: "white", text: "White: left to right" }], "black");
   const rules = select([{ value: "classic", text: "classic: after a collision, try again" }, { value: "abrupt", text: "abrupt: a collision ends the turn" }], "classic");
   const recall = select([{ value: "board", text: "the stones on the board" }, { value: "perfect", text: "the order of moves, too" }], "board");
+  const board = el("input", { type: "text", maxlength: 200, placeholder: "empty", spellcheck: "false", autocapitalize: "off", autocomplete: "off" });
   const mirror = el("input", { type: "checkbox" });
   const submit = careful(async (event) => {
     event.preventDefault();
     open(await post("/build/new", {
       rows: Number(rows.value), cols: Number(cols.value), player: player.value, abrupt: rules.value === "abrupt",
-      recall: recall.value, isomorphic: mirror.checked,
+      recall: recall.value, isomorphic: mirror.checked, board: board.value.trim(),
     }));
   });
   const form = el("form", { class: "card stack", onsubmit: submit },
     el("h2", { text: "A new strategy" }),
     el("div", { class: "grid" }, field("Rows", rows), field("Columns", cols)),
     field("Player", player), field("Rules", rules), field("It remembers", recall),
+    field("Initial board", board, "own stones x, discovered ones o, row by row, such as x./o./..; then hidden 1 or turn white where needed"),
     el("label", { class: "check" }, mirror, el("span", {}, "Answer the turned board along ", el("small", { text: "each answer also holds on the board turned by 180 degrees" }))),
     el("button", { class: "main", text: "Begin" }));
 

@@ -14,6 +14,7 @@ const NAMES = { black: "Black", white: "White" };
 export function desk(first, leave) {
   let view = first, turn = 0;
   const head = el("h1", { text: `${title(view.title)} ${variant(view.title)} · ${NAMES[view.player]}` });
+  const from = el("span", { class: "tag", text: view.board ? `from ${view.board}` : "", hidden: !view.board });
   const counts = el("span", { class: "tag counts" });
   const where = el("p", { class: "where" });
   const hidden = el("p", { class: "note" });
@@ -95,6 +96,8 @@ export function desk(first, leave) {
     keep("build", JSON.stringify(view.work));
     const { state } = view;
     head.textContent = `${title(view.title)} ${variant(view.title)} · ${NAMES[view.player]}`;
+    from.textContent = view.board ? `from ${view.board}` : "";
+    from.hidden = fill.hidden = !view.board;
     counts.textContent = `${view.answered.toLocaleString()} answered, ${view.open.toLocaleString()} open`;
     counts.classList.toggle("complete", !view.open);
     undo.disabled = !view.steps;
@@ -130,7 +133,7 @@ export function desk(first, leave) {
   const unfinished = el("button", { type: "button", text: "Work (.build.json)", onclick: () => download(`${file()}.build.json`, JSON.stringify(view.work, null, 1)) });
 
   async function savePolicy() {
-    const options = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ work: view.work }) };
+    const options = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ work: view.work, before: view.board && everywhere.checked ? "uniform" : "" }) };
     const response = await fetch("/api/build/policy", options);
     if (!response.ok) throw new Error((await response.json()).error);
     const link = el("a", { href: URL.createObjectURL(await response.blob()), download: `${file()}.nebel` });
@@ -138,13 +141,15 @@ export function desk(first, leave) {
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   }
 
+  const everywhere = el("input", { type: "checkbox" });
+  const fill = el("label", { class: "check", hidden: true }, everywhere, el("span", {}, "The policy plays any move where this board does not lead ", el("small", { text: "without this it has no answer there, and a match from the start of the game is refused" })));
   const fresh = el("button", { type: "button", class: "quiet", text: "New strategy", onclick: () => {
     keep("build", null);
     keep("build-before", JSON.stringify(view.work)); // begin.js offers to go back to it
     leave();
   } });
   const made = el("div", { class: "desk" },
-    el("header", { class: "row desk-head" }, head, counts, undo, fresh),
+    el("header", { class: "row desk-head" }, head, from, counts, undo, fresh),
     el("section", { class: "card stack" }, asked, done,
       el("details", {}, el("summary", { text: "Random completion and mirror" }),
         el("div", { class: "stack" },
@@ -155,7 +160,7 @@ export function desk(first, leave) {
       judged.element,
       text.element,
       el("div", { class: "card stack" }, el("h2", { text: "Information states" }), search, list),
-      el("div", { class: "card" }, el("h2", { text: "Save" }), el("div", { class: "row" }, dhs, policy, unfinished))));
+      el("div", { class: "card" }, el("h2", { text: "Save" }), el("div", { class: "row" }, dhs, policy, unfinished), fill)));
   show(view);
   return made;
 }
