@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from nebel.core.rule import rule
 
 
@@ -20,6 +22,22 @@ def match_regrets(pool: Any, place: int, n: int, gains: Any) -> float:
     for i in range(n):
         gains[i] = 1.0
     return float(n)
+
+
+@rule
+def match_kept(pool: Any, place: int, n: int, gains: Any) -> float:
+    """Do as `match_regrets`, among moves that were not dropped: the regret of a dropped move is minus infinity."""
+    total = 0.0
+    for i in range(n):
+        regret = pool[place + i]
+        gains[i] = regret if regret > 0.0 else 0.0
+        total += gains[i]
+    if total > 0.0:
+        return total
+    for i in range(n):
+        gains[i] = 1.0 if pool[place + i] > -np.inf else 0.0
+        total += gains[i]
+    return total
 
 
 @rule

@@ -1,0 +1,136 @@
+"""Simplified MCCFR: SIP inside of learning, so that what is learned fits the few moves that are kept.
+
+Tapkan. Dark Hex: A Large Scale Imperfect Information Game. 2022 (SIP in section 4.6; putting it into MCCFR is its future work)
+
+The thesis leaves open how. Here there are two learners, one for each player, and an iteration is one iteration of both. In
+the learner of a player SIP simplifies that player's average strategy every `sip_every` iterations, and the moves that it drops are
+never played again: their regret is minus infinity, and their sum 0. The opponent in that learner stays free, and so learns to answer the
+simple strategy with all moves; if both players were simplified together, each would learn to beat an opponent that is too simple.
+
+A move is dropped only where there is evidence against it: information states without a move above the threshold are left alone. The
+average strategy that is judged and written is simplified once more, so it always has what was asked for.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nebel.core.rule import kernel
+from nebel.core.tree import Tree
+from nebel.policy.simplify import Simplify, simplify
+from nebel.policy.table import Reals, TablePolicy
+from nebel.solve.pool import width_at
+from nebel.solve.run import Steady
+from nebel.solve.sampled import Sampled
+from nebel.solve.settings import SIP_ACTIONS, SIP_THRESHOLD, Sampling
+
+
+@kernel
+def drop(pool: Any, starts: Any, mine: Any, actions: int, threshold: float) -> None:
+    """Drop moves for good in the rows that begin where `mine` says so: all but the likeliest `actions` whose share of the average strategy
+    is above the threshold. Rows without such a move stay as they are."""
+    half = 0
+    while half < starts.size - 1:
+        if not starts[half]:  # before the first row
+            half += 1
+            continue
+        n = width_at(starts, half)
+        sums = 2 * half + n
+        total = 0.0
+        for i in range(n):
+            total += pool[sums + i]
+        passed = 0
+        for i in range(n):
+            passed += pool[sums + i] > threshold * total
+        if mine[half] and passed > 0:
+            for i in range(n):
+                rank = 0
+                for j in range(n):
+                    rank += pool[sums + j] > pool[sums + i] or (pool[sums + j] == pool[sums + i] and j < i)
+                if rank >= actions or rank >= passed:
+                    pool[2 * half + i] = -np.inf
+            for i in range(n):
+                if pool[2 * half + i] == -np.inf:
+                    pool[sums + i] = 0.0
+        half += n
+
+
+class Simplified(Steady):
+    """The solver: a learner for each player."""
+
+    can_be_cut = True
+
+    def __init__(self, game: Any, recall: str, tree: Tree | None, settings: Sampling, seed: int, memory: int, walked: float = 0.0) -> None:
+        """Take what `Sampled` takes; each learner has half of the memory, and a seed of its own."""
+        assert settings.sip_every is not None
+        self.tree, self._every, self._stopped = tree, settings.sip_every, False
+        threshold = SIP_THRESHOLD if settings.sip_threshold is None else settings.sip_threshold
+        self._keep = Simplify(SIP_ACTIONS if settings.sip_actions is None else settings.sip_actions, threshold)
+        self.learners = [Sampled(game, recall, tree, settings, 2 * seed + p, memory // 2, walked) for p in range(2)]
+
+    @property
+    def iterations(self) -> int:
+        """Return how many iterations both learners have completed."""
+        return min(learner.iterations for learner in self.learners)
+
+    @property
+    def full(self) -> str:  # type: ignore[override]
+        """Return why there is no room for more."""
+        return self.learners[0].full or self.learners[1].full
+
+    def prepare(self) -> None:
+        """Compile, or load what was compiled."""
+        for learner in self.learners:
+            learner.prepare()
+
+    def stop(self) -> None:
+        """End a run that is under way in another thread."""
+        self._stopped = True
+        for learner in self.learners:
+            learner.stop()
+
+    def run(self, iterations: int) -> None:
+        """Iterate; fewer times if `stop` is called or the tables are full."""
+        self._stopped = self.cut = False
+        end = self.iterations + iterations
+        for player, learner in enumerate(self.learners):
+            while learner.iterations < end and not (self._stopped or self.cut or self.full):
+                before = learner.iterations
+                learner.run(min(end, before - before % self._every + self._every) - before)
+                self.cut = learner.cut
+                if learner.iterations > before and learner.iterations % self._every == 0:
+                    self._drop(player)
+
+    def _drop(self, player: int) -> None:
+        drop(*self.learners[player].table_of(player), self._keep.actions, self._keep.threshold)
+
+    def policy(self, facts: dict[str, Any]) -> TablePolicy:
+        """Return the average strategies, each of its own learner, as simple as was asked for."""
+        first, second = (learner.policy(facts) for learner in self.learners)
+        both = TablePolicy(first.game, first.fingerprint, first.recall, (first.shares[0], second.shares[1]), first.missing, facts)
+        return simplify(both, self._keep)
+
+    def strategies(self) -> tuple[Reals, Reals]:
+        """Return the same on the tree, by table place."""
+        assert self.tree is not None
+        return self.policy({}).on_tree(self.tree).strategies
+
+    def save(self) -> dict[str, NDArray[Any]]:
+        """Return all that is learned, and how far each learner has come: a signal may stop one before the other."""
+        arrays = {f"{p}_{name}": array for p, learner in enumerate(self.learners) for name, array in learner.save().items()}
+        return arrays | {"iterations": np.array([learner.iterations for learner in self.learners])}
+
+    def restore(self, arrays: dict[str, NDArray[Any]], iterations: int) -> None:
+        """Bring both learners to where they were."""
+        done = arrays["iterations"].tolist()
+        if len(done) != 2 or min(done) != iterations:
+            raise ValueError("its learners have done another number of iterations")
+        for p, learner in enumerate(self.learners):
+            own = {name[2:]: array for name, array in arrays.items() if name.startswith(f"{p}_")}
+            dropped = np.flatnonzero(np.isneginf(own["pool"]))
+            own["pool"][dropped] = 0.0  # other infinite numbers are damage
+            learner.restore(own, done[p])
+            learner.table_of(p)[0][dropped] = -np.inf
