@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from nebel.core.rule import rule
 
 
@@ -26,16 +24,16 @@ def match_regrets(pool: Any, place: int, n: int, gains: Any) -> float:
 
 @rule
 def match_kept(pool: Any, place: int, n: int, gains: Any) -> float:
-    """Do as `match_regrets`, among moves that were not dropped: the regret of a dropped move is minus infinity."""
+    """Do as `match_regrets`, among the moves that were not dropped: where the n sums after the regrets are not negative."""
     total = 0.0
     for i in range(n):
         regret = pool[place + i]
-        gains[i] = regret if regret > 0.0 else 0.0
+        gains[i] = regret if regret > 0.0 and pool[place + n + i] >= 0.0 else 0.0
         total += gains[i]
     if total > 0.0:
         return total
     for i in range(n):
-        gains[i] = 1.0 if pool[place + i] > -np.inf else 0.0
+        gains[i] = 1.0 if pool[place + n + i] >= 0.0 else 0.0
         total += gains[i]
     return total
 

@@ -3,12 +3,13 @@
 Tapkan. Dark Hex: A Large Scale Imperfect Information Game. 2022 (SIP in section 4.6; putting it into MCCFR is its future work)
 
 The thesis leaves open how. Here there are two learners, one for each player, and an iteration is one iteration of both. In
-the learner of a player SIP simplifies that player's average strategy every `sip_every` iterations, and the moves that it drops are
-never played again: their regret is minus infinity, and their sum 0. The opponent in that learner stays free, and so learns to answer the
-simple strategy with all moves; if both players were simplified together, each would learn to beat an opponent that is too simple.
+the learner of a player SIP simplifies that player's strategy every `sip_every` iterations: moves that it drops are never played again, and
+have no part in the average. The opponent in that learner stays free, and so learns to answer the simple strategy with all
+moves; if both players were simplified together, each would learn to beat an opponent that is too simple.
 
-A move is dropped only where there is evidence against it: information states without a move above the threshold are left alone. The
-average strategy that is judged and written is simplified once more, so it always has what was asked for.
+A move is dropped only where there is evidence against it: SIP drops a move of small probability, and here its regret must not be positive
+either; information states without a move above the threshold are left alone. The average strategy that is judged and written is
+simplified once more, so it always is as simple as was asked for.
 """
 
 from __future__ import annotations
@@ -28,10 +29,17 @@ from nebel.solve.sampled import Sampled
 from nebel.solve.settings import SIP_ACTIONS, SIP_THRESHOLD, Sampling
 
 
+DROPPED = -1e-300
+"""Stands for the sum of a dropped move: less than 0, and nothing where sums are added up."""
+
+
 @kernel
 def drop(pool: Any, starts: Any, mine: Any, actions: int, threshold: float) -> None:
-    """Drop moves for good in the rows that begin where `mine` says so: all but the likeliest `actions` whose share of the average strategy
-    is above the threshold. Rows without such a move stay as they are."""
+    """Drop moves for good in the rows that begin where `mine` says so.
+
+    The likeliest move of the average strategy stays, and others stay if they are among the likeliest `actions` and either above the threshold or
+    played now: their regret is positive. Rows without a move above the threshold stay as they are.
+    """
     half = 0
     while half < starts.size - 1:
         if not starts[half]:  # before the first row
@@ -39,22 +47,20 @@ def drop(pool: Any, starts: Any, mine: Any, actions: int, threshold: float) -> N
             continue
         n = width_at(starts, half)
         sums = 2 * half + n
-        total = 0.0
+        total, best = 0.0, 0.0
         for i in range(n):
-            total += pool[sums + i]
-        passed = 0
-        for i in range(n):
-            passed += pool[sums + i] > threshold * total
-        if mine[half] and passed > 0:
+            total += max(pool[sums + i], 0.0)
+            best = max(best, pool[sums + i])
+        if mine[half] and best > threshold * total:
+            kept = np.zeros(n, np.bool_)
             for i in range(n):
                 rank = 0
                 for j in range(n):
                     rank += pool[sums + j] > pool[sums + i] or (pool[sums + j] == pool[sums + i] and j < i)
-                if rank >= actions or rank >= passed:
-                    pool[2 * half + i] = -np.inf
+                kept[i] = rank == 0 or (rank < actions and (pool[sums + i] > threshold * total or pool[sums + i - n] > 0.0))
             for i in range(n):
-                if pool[2 * half + i] == -np.inf:
-                    pool[sums + i] = 0.0
+                if not kept[i]:
+                    pool[sums + i] = DROPPED
         half += n
 
 
@@ -110,7 +116,8 @@ class Simplified(Steady):
     def policy(self, facts: dict[str, Any]) -> TablePolicy:
         """Return the average strategies, each of its own learner, as simple as was asked for."""
         first, second = (learner.policy(facts) for learner in self.learners)
-        both = TablePolicy(first.game, first.fingerprint, first.recall, (first.shares[0], second.shares[1]), first.missing, facts)
+        shares = [table._replace(share=np.maximum(table.share, 0.0)) for table in (first.shares[0], second.shares[1])]
+        both = TablePolicy(first.game, first.fingerprint, first.recall, (shares[0], shares[1]), first.missing, facts)
         return simplify(both, self._keep)
 
     def strategies(self) -> tuple[Reals, Reals]:
@@ -130,7 +137,4 @@ class Simplified(Steady):
             raise ValueError("its learners have done another number of iterations")
         for p, learner in enumerate(self.learners):
             own = {name[2:]: array for name, array in arrays.items() if name.startswith(f"{p}_")}
-            dropped = np.flatnonzero(np.isneginf(own["pool"]))
-            own["pool"][dropped] = 0.0  # other infinite numbers are damage
             learner.restore(own, done[p])
-            learner.table_of(p)[0][dropped] = -np.inf
