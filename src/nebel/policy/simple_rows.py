@@ -22,8 +22,8 @@ Reals = NDArray[np.float64]
 
 MOST_DENOMINATOR = 1000
 """The largest denominator that is recognised in floating-point numbers."""
-MOST_COMPARED, MOST_SUPPORTS = 3000, 20
-"""Simple rows that are all compared with another one, at most, and otherwise supports of each size that are rounded to."""
+MOST_COMPARED, MOST_SUPPORTS, MOST_ROUNDED = 2000, 4, 12
+"""Simple rows that are all compared with another one, at most; otherwise supports of each size and denominators that are rounded to."""
 EXACT = 1e-12
 """How far a floating-point number may be from its fraction."""
 
@@ -47,6 +47,7 @@ def simple_rows(moves: int, actions: int, denominator: int) -> Iterator[tuple[Fr
                     yield tuple(row)
 
 
+@functools.lru_cache(1 << 10)
 def count_rows(moves: int, actions: int, denominator: int) -> int:
     """Return how many simple rows there are, without making them.
 
@@ -78,13 +79,20 @@ def near_rows(row: Reals, allowed: NDArray[np.int64], actions: int, denominator:
     >>> near_rows(np.array([0.7, 0.3, 0.0]), np.array([0, 1]), 2, 3, 2).round(3).tolist()
     [[0.667, 0.333, 0.0], [0.5, 0.5, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
     """
-    if count_rows(len(allowed), actions, denominator) <= MOST_COMPARED:
-        small = table_of(len(allowed), actions, denominator)
-    else:
-        small = np.vstack([*_rounded(row[allowed], actions, denominator)])
+    small = _near(tuple(row[allowed].tolist()), actions, denominator, count)
     table = np.zeros((len(small), len(row)))
     table[:, allowed] = small
-    order = np.argsort(np.abs(table - row).sum(axis=1), kind="stable")
+    return table
+
+
+@functools.lru_cache(1 << 14)
+def _near(row: tuple[float, ...], actions: int, denominator: int, count: int) -> Reals:
+    own = np.array(row)
+    if count_rows(len(row), actions, denominator) <= MOST_COMPARED:
+        table = table_of(len(row), actions, denominator)
+    else:
+        table = np.vstack([*_rounded(own, actions, denominator)])
+    order = np.argsort(np.abs(table - own).sum(axis=1), kind="stable")
     keep = order[(np.arange(len(order)) < count) | (table[order].max(axis=1) == 1.0)]
     return distinct(table[keep])
 
@@ -106,7 +114,7 @@ def _rounded(row: Reals, actions: int, denominator: int) -> Iterator[Reals]:
             total = held.sum()
             goal = held / total if total > 0 else np.full(kept, 1 / kept)
             swap = (np.eye(kept)[:, None] - np.eye(kept)[None]).reshape(-1, kept)  # one unit from a move to another, or none
-            for bottom in range(kept, denominator + 1):
+            for bottom in range(max(kept, denominator - MOST_ROUNDED), denominator + 1):
                 tops = np.floor(goal * bottom)
                 spare = bottom - int(tops.sum())
                 tops[np.argsort(tops - goal * bottom, kind="stable")[:spare]] += 1

@@ -26,6 +26,8 @@ NEAR = 24
 """Rows to choose from in an information state."""
 TRIED = 3
 """Moves of an information state that are tried though they are not played, at most."""
+NEAREST = 4
+"""Rows that are nearest to a mixture of rows, which may take its place."""
 LARGEST, FIRST = 4.0, 0.5
 """The largest radius and that of the first step: how much play, by reach, may be moved to other moves."""
 PATIENCE = 60
@@ -150,22 +152,20 @@ def _promise(known: Slopes, change: Reals) -> float:
 
 def choose(values: Reals, choices: list[Choice], radius: float) -> tuple[list[int], float, Reals]:
     """Return the place of a row for each choice so that the least over all responses is largest, what that is, and how much each response
-    matters. First rows may be mixed; then those choices that are mixed are made whole, and the others stay."""
+    matters. First rows may be mixed; then each choice is made whole: its present row, the parts of its mixture, or the nearest to that."""
     parts, weight = _solve(values, choices, radius, False)
-    picked = [int(np.argmax(part)) for part in parts]
-    mixed = [i for i, part in enumerate(parts) if part.max() < 1 - 1e-6]
-    if mixed:
-        few = [np.union1d(np.flatnonzero(parts[i] > 1e-9), [0]) for i in mixed]
-        left = [
-            Choice(choices[i].row, choices[i].rows[keep], choices[i].gain[:, keep], choices[i].cost[keep])
-            for i, keep in zip(mixed, few, strict=True)
-        ]
-        settled = [i for i in range(len(choices)) if i not in set(mixed)]
-        before = values + sum((choices[i].gain[:, picked[i]] for i in settled), np.zeros(len(values)))
-        spent = sum(choices[i].cost[picked[i]] for i in settled)
-        whole, _ = _solve(before, left, max(0.0, radius - spent), True)
-        for i, keep, part in zip(mixed, few, whole, strict=True):
-            picked[i] = int(keep[int(np.argmax(part))])
+    few = []
+    for choice, part in zip(choices, parts, strict=True):
+        taken = np.flatnonzero(part > 1e-9)
+        away = np.abs(choice.rows - part @ choice.rows).sum(axis=1)
+        few.append(np.unique([0, *taken, *(np.argsort(away, kind="stable")[:NEAREST] if len(taken) > 1 else ())]).astype(np.int64))
+    open_ = [i for i, keep in enumerate(few) if len(keep) > 1]
+    picked = [0] * len(choices)
+    if open_:
+        left = [Choice(choices[i].row, choices[i].rows[few[i]], choices[i].gain[:, few[i]], choices[i].cost[few[i]]) for i in open_]
+        whole, _ = _solve(values, left, radius, True)
+        for i, part in zip(open_, whole, strict=True):
+            picked[i] = int(few[i][int(np.argmax(part))])
     promised = values + sum((choice.gain[:, i] for choice, i in zip(choices, picked, strict=True)), np.zeros(len(values)))
     return picked, float(promised.min()), weight
 
