@@ -8,36 +8,35 @@ alike at a glance share their z, so the programme is exact for policies that for
 
 from __future__ import annotations
 
-import time
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nebel.core.errors import TooLarge
-from nebel.core.sequence import Half, halves
+from nebel.core.sequence import halves
 from nebel.core.tree import Tree
-from nebel.policy.simple_rows import count_rows, simple_rows
+from nebel.policy.simple_rows import count_rows, table_of
 
 Reals = NDArray[np.float64]
 
-MOST_CHOICES = 200_000
-"""Pairs of a decision point and a row, at most: some minutes for the root of the search alone."""
-GAP = 1e-7
-"""A bound that is no farther away than this proves an optimum."""
+MOST_CHOICES = 100_000
+"""Pairs of a decision point and a row, at most: a minute for the root of the search alone."""
+GAP = 1e-8
+"""How far from the optimum a solution may be that the solver calls optimal."""
 
 
-class Simplest(NamedTuple):
-    """A player's simple strategy by table place, what it is promised to guarantee, and what no simple strategy exceeds."""
+class Optimum(NamedTuple):
+    """The best strategy that was found, by table place, what it is said to guarantee, and what the solver proved that none exceeds."""
 
     strategy: Reals
     promised: float
     bound: float
 
-    @property
-    def proved(self) -> bool:
-        """Return whether the bound says that there is none better."""
-        return self.bound - self.promised <= GAP
+
+def count_choices(tree: Tree, player: int, actions: int, denominator: int) -> int:
+    """Return how many pairs of a decision point and a simple row there are."""
+    widths, often = np.unique(np.diff(halves(tree)[player].first), return_counts=True)
+    return sum(n * count_rows(width, actions, denominator) for width, n in zip(widths.tolist(), often.tolist(), strict=True))
 
 
 class _Entries:
@@ -55,56 +54,15 @@ class _Entries:
         self.value.append(value.ravel().astype(np.float64))
 
 
-def check_size(tree: Tree, actions: int, denominator: int) -> None:
-    """Raise `TooLarge` if there are too many rows to choose from."""
-    for half in halves(tree):
-        widths, often = np.unique(np.diff(half.first), return_counts=True)
-        choices = sum(n * count_rows(width, actions, denominator) for width, n in zip(widths.tolist(), often.tolist(), strict=True))
-        if choices > MOST_CHOICES:
-            raise TooLarge(
-                f"{tree.game.string} with --actions {actions} and --denominator {denominator} has {choices:,} rows to choose from, and "
-                f"at most {MOST_CHOICES:,} are handled; take smaller ones, or nebel simplify without --guarantee"
-            )
-
-
-def simplest(tree: Tree, player: int, actions: int, denominator: int, seconds: float, guide: Reals) -> Simplest:
-    """Return the best simple strategy that is found in time.
-
-    The search is among the 2, 4, 8 ... rows of each information state that are nearest to those of `guide`, a strategy by table place, and at
-    last among all. Each search begins with what the last one found, and the last one proves the optimum, if there is time for that.
-    """
-    side, half = tree.sides[player], halves(tree)[player]
-    spots = np.unique(half.spot)
-    widths = np.diff(side.row)[np.searchsorted(side.row[:-1], spots)]
-    tables = {width: _table(width, actions, denominator) for width in np.unique(widths).tolist()}
-    ordered = []
-    for spot, width in zip(spots.tolist(), widths.tolist(), strict=True):
-        table = tables[width]
-        ordered.append(table[np.argsort(np.abs(table - guide[spot : spot + width]).sum(axis=1), kind="stable")])
-    chosen = [table[0] for table in ordered]
-    most, near, end = max(map(len, ordered), default=1), 1, time.monotonic() + seconds
-    found = Simplest(guide, -np.inf, np.inf)
-    while True:
-        near = min(2 * near, most)
-        stages = max(1, (most - 1).bit_length() - (near - 1).bit_length() + 1)
-        candidates = [np.unique(np.vstack([row[None], table[:near]]), axis=0) for row, table in zip(chosen, ordered, strict=True)]
-        chosen, promised, bound = _search(tree, player, spots, candidates, chosen, (end - time.monotonic()) / stages)
-        if near == most:
-            break
-    strategy = np.ones_like(guide)  # single moves
-    for spot, row in zip(spots.tolist(), chosen, strict=True):
-        strategy[spot : spot + len(row)] = row
-    return Simplest(strategy, promised, bound)
-
-
-def _search(
-    tree: Tree, player: int, spots: NDArray[np.int64], rows: list[Reals], start: list[Reals], seconds: float
-) -> tuple[list[Reals], float, float]:
-    """Return the best choice among `rows`, by information state, with what it guarantees and what none exceeds."""
+def optimum(tree: Tree, player: int, actions: int, denominator: int, start: Reals, seconds: float) -> Optimum:
+    """Return the best simple strategy, or the best that is found in time. The search begins with `start`, a simple strategy by table place."""
     import highspy
 
     mine, theirs = halves(tree)[player], halves(tree)[1 - player]
-    state_of = np.searchsorted(spots, mine.spot)
+    spots, state_of = np.unique(mine.spot, return_inverse=True)
+    side = tree.sides[player]
+    widths = np.diff(side.row)[np.searchsorted(side.row[:-1], spots)]
+    rows = [table_of(width, actions, denominator) for width in widths.tolist()]
     many = np.array([len(table) for table in rows], np.int64)
     first_z = np.concatenate([[0], np.cumsum(many)])
     first_w = np.concatenate([[0], np.cumsum(many[state_of])])
@@ -156,23 +114,21 @@ def _search(
     programme.integrality_ = [highspy.HighsVarType(int(kind)) for kind in integral]
     _fill(programme.a_matrix_, entries, programme.num_row_)
     solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-    options = {"output_flag": False, "threads": 1, "time_limit": seconds, "mip_rel_gap": 0.0, "mip_abs_gap": GAP / 2}
+    options = {"output_flag": False, "threads": 1, "time_limit": seconds, "mip_rel_gap": 0.0, "mip_abs_gap": GAP}
     for option, choice in {**options, "mip_feasibility_tolerance": 1e-9, "primal_feasibility_tolerance": 1e-9}.items():
         solver.setOptionValue(option, choice)
     solver.passModel(programme)
-    begun = first_z[:-1] + np.array([int(np.argmin(np.abs(table - row).sum(axis=1))) for table, row in zip(rows, start, strict=True)], np.int64)
+    held = [start[spot : spot + width] for spot, width in zip(spots.tolist(), widths.tolist(), strict=True)]
+    begun = [first + int(np.argmin(np.abs(table - row).sum(axis=1))) for first, table, row in zip(first_z.tolist(), rows, held, strict=False)]
     solver.setSolution(len(z), z.astype(np.int32), np.isin(z, begun).astype(np.float64))
     solver.run()
     found, info = solver.getSolution(), solver.getInfo()
     if not found.value_valid:
-        return start, -np.inf, -float(info.mip_dual_bound)
-    values = np.array(found.col_value)
-    picked = [table[int(np.argmax(values[first_z[i] : first_z[i + 1]]))] for i, table in enumerate(rows)]
-    return picked, -float(info.objective_function_value), -float(info.mip_dual_bound)
-
-
-def _table(moves: int, actions: int, denominator: int) -> Reals:
-    return np.array([[float(p) for p in row] for row in simple_rows(moves, actions, denominator)])
+        return Optimum(start, -np.inf, -float(info.mip_dual_bound))
+    values, strategy = np.array(found.col_value), start.copy()
+    for i, (spot, width) in enumerate(zip(spots.tolist(), widths.tolist(), strict=True)):
+        strategy[spot : spot + width] = rows[i][int(np.argmax(values[first_z[i] : first_z[i + 1]]))]
+    return Optimum(strategy, -float(info.objective_function_value), -float(info.mip_dual_bound))
 
 
 def _fill(matrix: Any, entries: _Entries, count: int) -> None:
