@@ -7,7 +7,7 @@ import contextlib
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from nebel.cli.flags import add_settings, given
+from nebel.cli.flags import add_settings, given, whole
 from nebel.cli.outputs import add_out, check_out, file_name
 from nebel.cli.screen import emit, figure, progress_bar, say, table
 from nebel.core.errors import BadSetting, TooLarge
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from nebel.judge.exact import Judgement
     from nebel.policy.simplify import Simplify
 
-SECONDS = 60.0
-"""Of a search, for each player."""
+STEPS = 100
+"""Of a search by `--guarantee`."""
 
 
 def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
@@ -32,7 +32,7 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     search.add_argument(
         "--guarantee", action="store_true", help="search for the policy of at most --actions moves and --denominator that guarantees the most"
     )
-    search.add_argument("--seconds", type=float, metavar="S", help=f"seconds of the search, for each player (default: {SECONDS:g})")
+    search.add_argument("--steps", type=whole, metavar="INT", help=f"steps of each climb of the search, at most (default: {STEPS})")
     search.add_argument("--certificate", type=file_name, metavar="FILE", help="write a certificate, which nebel verify checks (Dark Hex)")
 
 
@@ -46,8 +46,8 @@ def run(args: argparse.Namespace) -> int:
     check_out(args.out, args.force, holds_policy)
     if args.guarantee:
         return _search(args, settings)
-    if args.seconds is not None or args.certificate:
-        raise BadSetting("--seconds and --certificate are for a search: add --guarantee")
+    if args.steps is not None or args.certificate:
+        raise BadSetting("--steps and --certificate are for a search: add --guarantee")
     old = load_table(policy_path(args.policy))
     game = load(args.game) if args.game else load_named(old.game, args.policy)
     old.check_game(game)
@@ -86,9 +86,9 @@ def _search(args: argparse.Namespace, settings: Simplify) -> int:
             raise BadSetting(f"--{name} is not for --guarantee, which searches among all policies of these --actions and --denominator")
     if settings.denominator is None:
         raise BadSetting("--guarantee needs --denominator: the largest denominator of the probabilities, for example --denominator 20")
-    seconds = SECONDS if args.seconds is None else args.seconds
-    if not seconds > 0:
-        raise BadSetting(f"--seconds {seconds:g} is out of range: it must be greater than 0")
+    steps = STEPS if args.steps is None else args.steps
+    if steps < 1:
+        raise BadSetting(f"--steps {steps} is out of range: it must be at least 1")
     check_out(args.certificate, args.force, holds_certificate)
     old = load_table(policy_path(args.policy))
     game = load(args.game) if args.game else load_named(old.game, args.policy)
@@ -96,7 +96,7 @@ def _search(args: argparse.Namespace, settings: Simplify) -> int:
     if args.certificate and not can_certify(game, old.recall):
         raise BadSetting(f"--certificate is for classic silent Dark Hex with perfect or board recall, not for {game.string} by {old.recall}")
     with progress_bar(args.json) as bar:
-        found = simplest(game, old, settings.actions, settings.denominator, seconds, bar)
+        found = simplest(game, old, settings.actions, settings.denominator, steps, bar)
     save_policy(found.policy, args.out)
     simple = simplicity(found.policy)
     facts: dict[str, Any] = {

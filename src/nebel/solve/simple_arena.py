@@ -33,10 +33,6 @@ class Slopes(NamedTuple):
 class Arena(Protocol):
     """One player of a game; tables are flat vectors of shares."""
 
-    def rows(self) -> list[int]:
-        """Return where all rows begin."""
-        ...
-
     def row_of(self, place: Longs) -> Longs:
         """Return where the rows begin that hold these places."""
         ...
@@ -96,10 +92,6 @@ class TreeArena:
         self._reach, self._value = np.zeros(self._mine.sequences), np.zeros(self._mine.sequences)
         self._their_value = np.zeros(self._theirs.sequences)
 
-    def rows(self) -> list[int]:
-        found: list[int] = self._row[:-1].tolist()
-        return found
-
     def row_of(self, place: Longs) -> Longs:
         return self._row[np.searchsorted(self._row, place, "right") - 1]
 
@@ -129,9 +121,6 @@ class BoardArena:
         self._responder = BoardResponder(board, 1 - player, sure[1 - player])
         self._slope = Slope(board, player, sure[1 - player])
         self._forest = plant()
-
-    def rows(self) -> list[int]:
-        return [*range(0, self._cells * 3**self._cells, self._cells)]
 
     def row_of(self, place: Longs) -> Longs:
         return place // self._cells * self._cells

@@ -9,7 +9,6 @@ simple have to be chosen. The result is exact, and the best that was found.
 
 from __future__ import annotations
 
-import time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,13 +53,12 @@ class Climb:
         self._weight = np.zeros(0)
         self._steps = 0
 
-    def run(self, seconds: float) -> None:
-        """Search until no step gains anything, or time is over."""
-        end = time.monotonic() + seconds
+    def run(self, steps: int) -> None:
+        """Search until no step gains anything, or so many steps are done."""
         self._begin()
         radius, idle = FIRST, 0
         slopes = self._measured(self.best)
-        while time.monotonic() < end and idle < PATIENCE:
+        while self._steps < steps and idle < PATIENCE:
             self._steps += 1
             table, promised = self._step(self.best, slopes, radius)
             if promised - self.guarantee < LEAST_GAIN:
@@ -83,10 +81,10 @@ class Climb:
     def _begin(self) -> None:
         """Take the nearest simple row in place of each of the guide's."""
         self.best = self.guide.copy()
-        for row in self.arena.rows():
+        rows, moves = np.unique(self.arena.row_of(np.flatnonzero(self.guide)), return_counts=True)
+        for row in rows[moves > 1].tolist():
             here = slice(row, row + self.arena.width(row))
-            if np.count_nonzero(self.guide[here]) > 1:
-                self.best[here] = near_rows(self.guide[here], np.flatnonzero(self.guide[here]), self.actions, self.denominator, 1)[0]
+            self.best[here] = near_rows(self.guide[here], np.flatnonzero(self.guide[here]), self.actions, self.denominator, 1)[0]
         self.guarantee = self._respond(self.best)
 
     def _respond(self, table: Reals) -> float:

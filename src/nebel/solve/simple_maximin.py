@@ -8,7 +8,6 @@ The figures are those of the exact judge for the policy that is returned.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
@@ -39,7 +38,9 @@ PROVED = 1e-6
 """A bound that is no farther from what a policy guarantees proves that no simple policy guarantees more: the solver's tolerance."""
 FINE = 60
 """The denominator while moves become fewer."""
-START = 2
+STEPS = 100
+"""Of a climb, if nothing else is said."""
+START = 20
 """Iterations of CFR+ that say what to do on boards which the policy does not come by."""
 
 
@@ -66,13 +67,13 @@ class Simplest(NamedTuple):
 
 
 def simplest(
-    game: BaseGame, policy: TablePolicy, actions: int, denominator: int, seconds: float = 60.0,
+    game: BaseGame, policy: TablePolicy, actions: int, denominator: int, steps: int = STEPS,
     news: Callable[[float, str], None] = lambda share, text: None,
 ) -> Simplest:  # fmt: skip
     """Return the best simple policy that is found, beginning with a policy of the same recall.
 
-    seconds: how long to search for each player
-    news:    told which part of the work is done, and what is being done
+    steps: of each climb, at most, and nodes of the search for a proof
+    news:  told which part of the work is done, and what is being done
 
     Raises `TooLarge` if the game has too large a tree and is not classic silent Dark Hex of up to 12 cells by the board.
 
@@ -83,15 +84,15 @@ def simplest(
     ([-0.0833, 0.0], (True, True))
     """
     if measure(game, MOST_HISTORIES).complete:
-        found, bounds = _on_tree(game, policy, (actions, denominator), seconds, news)
+        found, bounds = _on_tree(game, policy, (actions, denominator), steps, news)
     else:
         _check_boards(game, policy)
-        found, bounds = _on_boards(game, policy, (actions, denominator), seconds, news), (np.inf, np.inf)
+        found, bounds = _on_boards(game, policy, (actions, denominator), steps, news), (np.inf, np.inf)
     news(1.0, "judging")
     before, after = judge(game, policy), judge(game, found)
     limit = before.verdict.best_response  # what a player gets at best against the other's policy is more than can be guaranteed
     best = min(bounds[0], limit[0]), min(bounds[1], limit[1])
-    entry = {"actions": actions, "denominator": denominator, "seconds": seconds, "bounds": list(best)}
+    entry = {"actions": actions, "denominator": denominator, "steps": steps, "bounds": list(best)}
     result = Simplest(found, before, after, best)
     entry |= {"guarantees": list(result.guarantees), "proved": list(result.proved)}
     return result._replace(policy=replace(found, facts={**policy.facts, "simplest": entry}))
@@ -110,7 +111,7 @@ def _check_boards(game: BaseGame, policy: TablePolicy) -> None:
 
 
 def _on_tree(
-    game: BaseGame, policy: TablePolicy, limits: tuple[int, int], seconds: float, news: Callable[[float, str], None]
+    game: BaseGame, policy: TablePolicy, limits: tuple[int, int], steps: int, news: Callable[[float, str], None]
 ) -> tuple[TablePolicy, tuple[float, float]]:
     tree = grow(game, policy.recall, MOST_HISTORIES)
     laid = policy.on_tree(tree).strategies
@@ -118,13 +119,11 @@ def _on_tree(
     bounds = []
     for p in range(2):
         news(p / 2, f"searching for player {p}")
-        end, bound = time.monotonic() + seconds, np.inf
-        choices = count_choices(tree, p, *limits)
-        climb = _climbed(TreeArena(tree, p), laid[p], limits, seconds / 2 if choices <= MOST_CHOICES else seconds)
+        climb, bound = _climbed(TreeArena(tree, p), laid[p], limits, steps), np.inf
         best = climb.best
-        if choices <= MOST_CHOICES:
+        if count_choices(tree, p, *limits) <= MOST_CHOICES:
             news(p / 2 + 0.25, f"proving the optimum of player {p}")
-            whole = optimum(tree, p, *limits, best, max(1.0, end - time.monotonic()))
+            whole = optimum(tree, p, *limits, best, steps)
             bound = whole.bound
             if whole.promised > climb.guarantee + PROVED:
                 best = whole.strategy
@@ -134,7 +133,7 @@ def _on_tree(
 
 
 def _on_boards(
-    game: BaseGame, policy: TablePolicy, limits: tuple[int, int], seconds: float, news: Callable[[float, str], None]
+    game: BaseGame, policy: TablePolicy, limits: tuple[int, int], steps: int, news: Callable[[float, str], None]
 ) -> TablePolicy:
     news(0.0, "preparing boards")
     board = board_of(game)
@@ -148,20 +147,18 @@ def _on_boards(
         table, fill = (board_table(board, held.shares[p], sure) for held in (policy, others))
         unknown = np.flatnonzero(~table.any(axis=1) & fill.any(axis=1))
         table[unknown, np.argmax(fill[unknown], axis=1)] = 1.0
-        climb = _climbed(BoardArena(board, p, (first, second)), table.ravel(), limits, seconds)
+        climb = _climbed(BoardArena(board, p, (first, second)), table.ravel(), limits, steps)
         shares.append(reachable(board, climb.best.reshape(table.shape), sure))
     return TablePolicy(game.string, game.fingerprint, BOARD, (shares[0], shares[1]), missing="uniform")
 
 
-def _climbed(arena: Arena, table: Reals, limits: tuple[int, int], seconds: float) -> Climb:
+def _climbed(arena: Arena, table: Reals, limits: tuple[int, int], steps: int) -> Climb:
     """Return the better of two climbs: straight to the limits, and by way of tables that are less simple."""
-    end = time.monotonic() + seconds
     best = Climb(arena, table, *limits)
-    best.run(seconds / 3)
-    steps = list(_ladder(arena, table, *limits))
-    for i, (actions, denominator) in enumerate(steps):
+    best.run(steps)
+    for actions, denominator in _ladder(arena, table, *limits):
         climb = Climb(arena, table, actions, denominator)
-        climb.run((end - time.monotonic()) / (len(steps) - i))
+        climb.run(steps)
         table = climb.best
     return climb if climb.guarantee > best.guarantee else best
 

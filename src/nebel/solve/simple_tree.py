@@ -19,8 +19,8 @@ from nebel.policy.simple_rows import count_rows, table_of
 
 Reals = NDArray[np.float64]
 
-MOST_CHOICES = 100_000
-"""Pairs of a decision point and a row, at most: a minute for the root of the search alone."""
+MOST_CHOICES = 20_000
+"""Pairs of a decision point and a row, at most: half a minute for the root of the search alone."""
 GAP = 1e-8
 """How far from the optimum a solution may be that the solver calls optimal."""
 
@@ -54,8 +54,9 @@ class _Entries:
         self.value.append(value.ravel().astype(np.float64))
 
 
-def optimum(tree: Tree, player: int, actions: int, denominator: int, start: Reals, seconds: float) -> Optimum:
-    """Return the best simple strategy, or the best that is found in time. The search begins with `start`, a simple strategy by table place."""
+def optimum(tree: Tree, player: int, actions: int, denominator: int, start: Reals, nodes: int) -> Optimum:
+    """Return the best simple strategy, or the best that is found by branching at so many nodes. The search begins with `start`, a simple strategy
+    by table place."""
     import highspy
 
     mine, theirs = halves(tree)[player], halves(tree)[1 - player]
@@ -114,7 +115,7 @@ def optimum(tree: Tree, player: int, actions: int, denominator: int, start: Real
     programme.integrality_ = [highspy.HighsVarType(int(kind)) for kind in integral]
     _fill(programme.a_matrix_, entries, programme.num_row_)
     solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-    options = {"output_flag": False, "threads": 1, "time_limit": seconds, "mip_rel_gap": 0.0, "mip_abs_gap": GAP}
+    options = {"output_flag": False, "threads": 1, "mip_max_nodes": nodes, "mip_rel_gap": 0.0, "mip_abs_gap": GAP}
     for option, choice in {**options, "mip_feasibility_tolerance": 1e-9, "primal_feasibility_tolerance": 1e-9}.items():
         solver.setOptionValue(option, choice)
     solver.passModel(programme)
