@@ -66,7 +66,10 @@ def best_by_force(string: str, player: int, actions: int, denominator: int) -> f
             for key, move in moves[p].items():
                 legal[p].setdefault(key, set()).add(move)
     options = {key: sorted(found) for key, found in legal[player].items()}
-    rows = [np.array([[float(x) for x in row] for row in itertools.product(fractions(denominator), repeat=len(found))]) for found in options.values()]
+    rows = [
+        np.array([[float(x) for x in row] for row in itertools.product(fractions(denominator), repeat=len(found))])
+        for found in options.values()
+    ]
     rows = [row[(np.abs(row.sum(axis=1) - 1) < 1e-9) & ((row > 0).sum(axis=1) <= actions)] for row in rows]
     rows = [row[[is_simple(line, denominator) for line in row]] for row in rows]
     policies = np.array([*itertools.product(*(range(len(row)) for row in rows))])
@@ -254,7 +257,7 @@ class TestCertificate:
             verify_rows(path)
 
     def test_a_policy_that_is_not_simple_gets_none(self, policy: TablePolicy) -> None:
-        with pytest.raises(BadSetting, match="no certificate: .* moves, and the file claims at most 1"):
+        with pytest.raises(BadSetting, match="moves, and the file claims at most 1"):
             certify_rows(nebel.game("dark_hex:3x2"), policy, 1, 3)
 
 
@@ -290,7 +293,9 @@ def test_by_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["--certificate", "x.json"], "add --guarantee"),
     ],
 )
-def test_bad_input_gets_one_line(kuhn: TablePolicy, words: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input_gets_one_line(
+    kuhn: TablePolicy, words: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = str(tmp_path / "kuhn.nebel")
     save_policy(kuhn, file)
     assert main(["simplify", file, "--out", str(tmp_path / "x.nebel"), *words]) == 2

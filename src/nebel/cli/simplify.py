@@ -30,7 +30,9 @@ def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
     add_settings(parser, Simplify, "what to keep")
     search = parser.add_argument_group("the best simple policy")
     search.add_argument(
-        "--guarantee", action="store_true", help="search for the policy of at most --actions moves and --denominator that guarantees the most"
+        "--guarantee",
+        action="store_true",
+        help="search for the policy of these --actions and --denominator that guarantees the most",
     )
     search.add_argument("--steps", type=whole, metavar="INT", help=f"steps of each climb of the search, at most (default: {STEPS})")
     search.add_argument("--certificate", type=file_name, metavar="FILE", help="write a certificate, which nebel verify checks (Dark Hex)")
@@ -94,7 +96,9 @@ def _search(args: argparse.Namespace, settings: Simplify) -> int:
     game = load(args.game) if args.game else load_named(old.game, args.policy)
     old.check_game(game)
     if args.certificate and not can_certify(game, old.recall):
-        raise BadSetting(f"--certificate is for classic silent Dark Hex with perfect or board recall, not for {game.string} by {old.recall}")
+        raise BadSetting(
+            f"--certificate is for classic silent Dark Hex with perfect or board recall, not for {game.string} by {old.recall}"
+        )
     with progress_bar(args.json) as bar:
         found = simplest(game, old, settings.actions, settings.denominator, steps, bar)
     save_policy(found.policy, args.out)

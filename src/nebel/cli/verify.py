@@ -13,7 +13,12 @@ from nebel.core.errors import BadSetting
 
 
 def add(parser: argparse.ArgumentParser, words: list[str]) -> None:
-    parser.add_argument("file", metavar="FILE", type=Path, help="a certificate, as nebel solve GAME --with double-oracle or nebel simplify --guarantee writes it")
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        type=Path,
+        help="a certificate, as nebel solve GAME --with double-oracle or nebel simplify --guarantee writes it",
+    )
     parser.add_argument("--patience", type=whole, default=1_000_000_000, metavar="STEPS", help="of the search (default: 1e9, some hours)")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
 

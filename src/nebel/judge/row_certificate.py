@@ -1,10 +1,10 @@
 """Certificates of simple strategies: probabilities by what a player of classic Dark Hex remembers, and what they guarantee.
 
-It is a JSON file like those of `judge/certificate.py`, of format 2. `recall` is board or perfect, `actions` and `denominator` are what each row
-keeps to: at most so many cells, and fractions with one denominator of at most so much. For each player there is the winning probability
-that is guaranteed, and `rows`: by name the probabilities of cells, as fractions by letter (a, b, c ... in reading order). With board recall
-a row is named by the board, cell by cell: o own, x discovered, a dot otherwise; with perfect recall by all that happened: a letter
-for each cell that was tried, and + (placed) or - (taken). Rows that the strategy never comes by are left out.
+It is a JSON file like those of `judge/certificate.py`, of format 2. `recall` is board or perfect; `actions` and `denominator` are the
+limits that each row keeps to: the number of its cells, and the one denominator of its fractions. For each player there is the winning
+probability that is guaranteed, and `rows`: by name the probabilities of cells, as fractions by letter (a, b, c ... in reading order). With
+board recall a row is named by the board, cell by cell: o own, x discovered, a dot otherwise; with perfect recall by all that happened:
+a letter for each cell that was tried, and + (placed) or - (taken). Rows that the strategy never comes by are left out.
 """
 
 from __future__ import annotations
@@ -78,7 +78,9 @@ def _rows(board: Board, policy: TablePolicy, player: int) -> dict[str, Row]:
         held = {cell: share for cell, share in found.items() if share > 0}
         fractions = as_fractions([*held.values()], MOST_DENOMINATOR)
         if fractions is None:
-            raise BadSetting(f"no certificate: {name or 'the start'!r} has probabilities that are not fractions k/n with n up to {MOST_DENOMINATOR}")
+            raise BadSetting(
+                f"no certificate: {name or 'the start'!r} has probabilities that are not fractions k/n, n up to {MOST_DENOMINATOR}"
+            )
         rows[name] = {LETTERS[cell]: p for cell, p in zip(held, fractions, strict=True)}
         if len(rows) > MOST_ROWS:
             raise TooLarge(f"no certificate: player {player}'s strategy comes by more than {MOST_ROWS:,} information states")
@@ -121,8 +123,11 @@ def read_rows(path: Path) -> RowCertificate:
 
 
 def verify_rows(path: Path, patience: int = PATIENCE) -> RowCertificate:
-    """Return the certificate with the guarantees that the checker finds; raises `BadFile` if a row is not as simple as the file claims, or a
-    guarantee is less. `patience` is the number of steps that the checker may take for each player."""
+    """Return the certificate with the guarantees that the checker finds.
+
+    Raises `BadFile` if a row is not as simple as the file claims, or a guarantee is less. `patience` is the number of steps that the
+    checker may take for each player.
+    """
     claimed = read_rows(path)
     found = []
     for player, name in enumerate(PLAYERS):

@@ -28,8 +28,8 @@ from nebel.solve.merged import MergedStates
 from nebel.solve.run import Budget, Entry, Job, Progress, Solver
 from nebel.solve.sampled import Sampled
 from nebel.solve.settings import METHODS, DoubleOracleSettings, MaximinSettings, Sampling, as_dict, method_named
-from nebel.solve.simplified import Simplified
 from nebel.solve.signals import Signals, heard
+from nebel.solve.simplified import Simplified
 from nebel.solve.size import GIGABYTE, Sizing, size_up
 
 

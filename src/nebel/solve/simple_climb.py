@@ -2,9 +2,9 @@
 
 What a table gets against a fixed response is linear in each of its rows. So for all responses met so far the programme knows exactly what
 another row would do, and to first order what several would do together; it chooses rows near to the present ones so that the least over
-all responses is largest, within a radius. The exact best response to the new table says what it guarantees, and joins the others. It is the climb
-of `solve/maximin.py` with choices in place of shares, and begins with a rounding: of the table that guides it, all rows that are not
-simple have to be chosen. The result is exact, and the best that was found.
+all responses is largest, within a radius. The exact best response to the new table says what it guarantees, and joins the others. It
+is the climb of `solve/maximin.py` with choices in place of shares, and begins with the simple rows that are nearest to those of a guide.
+The guarantee of the result is exact; that there is no better one is not shown.
 """
 
 from __future__ import annotations
@@ -108,7 +108,9 @@ class Climb:
         if not choices:
             return table, float(values.min())
         picked, promised, self._weight = choose(values, choices, radius)
-        self._used = [self._steps if w > 0 else used for w, used in zip(self._weight, self._used, strict=False)] + self._used[len(self._weight) :]
+        self._used = [self._steps if w > 0 else used for w, used in zip(self._weight, self._used, strict=False)] + self._used[
+            len(self._weight) :
+        ]
         new = table.copy()
         for choice, i in zip(choices, picked, strict=True):
             new[choice.row : choice.row + choice.rows.shape[1]] = choice.rows[i]

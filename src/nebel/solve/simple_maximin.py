@@ -45,8 +45,8 @@ START = 20
 
 
 class Simplest(NamedTuple):
-    """A simple policy, the judgements of the policy before and of this one, and what no simple policy can guarantee more than, by player and in
-    utilities."""
+    """A simple policy, the judgements of the policy before and of this one, and bounds of what simple policies can guarantee, by player and
+    in utilities."""
 
     policy: TablePolicy
     before: Judgement
@@ -90,7 +90,7 @@ def simplest(
         found, bounds = _on_boards(game, policy, (actions, denominator), steps, news), (np.inf, np.inf)
     news(1.0, "judging")
     before, after = judge(game, policy), judge(game, found)
-    limit = before.verdict.best_response  # what a player gets at best against the other's policy is more than can be guaranteed
+    limit = before.verdict.best_response  # nobody can guarantee more than what is got at best against some policy
     best = min(bounds[0], limit[0]), min(bounds[1], limit[1])
     entry = {"actions": actions, "denominator": denominator, "steps": steps, "bounds": list(best)}
     result = Simplest(found, before, after, best)
@@ -105,8 +105,8 @@ def _check_boards(game: BaseGame, policy: TablePolicy) -> None:
         or options["rows"] * options["cols"] > MOST_BOARD_CELLS
     ):  # fmt: skip
         raise TooLarge(
-            f"{game.string} has more than {MOST_HISTORIES:,} histories: too many to search for a simple policy by {policy.recall} recall; take a "
-            f"smaller variant, or classic silent Dark Hex of up to {MOST_BOARD_CELLS} cells and a policy that goes by the board"
+            f"{game.string} has more than {MOST_HISTORIES:,} histories: too many to search for a simple policy by {policy.recall} recall; "
+            f"take a smaller variant, or classic silent Dark Hex of up to {MOST_BOARD_CELLS} cells and a policy that goes by the board"
         )
 
 
@@ -132,9 +132,7 @@ def _on_tree(
     return from_tree(tree, (found[0], found[1])), (bounds[0], bounds[1])
 
 
-def _on_boards(
-    game: BaseGame, policy: TablePolicy, limits: tuple[int, int], steps: int, news: Callable[[float, str], None]
-) -> TablePolicy:
+def _on_boards(game: BaseGame, policy: TablePolicy, limits: tuple[int, int], steps: int, news: Callable[[float, str], None]) -> TablePolicy:
     news(0.0, "preparing boards")
     board = board_of(game)
     first, second = on_board(game.options["rows"], game.options["cols"]).moves[:2]

@@ -55,8 +55,10 @@ class _Entries:
 
 
 def optimum(tree: Tree, player: int, actions: int, denominator: int, start: Reals, nodes: int) -> Optimum:
-    """Return the best simple strategy, or the best that is found by branching at so many nodes. The search begins with `start`, a simple strategy
-    by table place."""
+    """Return the best simple strategy, or the best that is found by branching at so many nodes.
+
+    The search begins with `start`, a simple strategy by table place.
+    """
     import highspy
 
     mine, theirs = halves(tree)[player], halves(tree)[1 - player]
@@ -120,7 +122,9 @@ def optimum(tree: Tree, player: int, actions: int, denominator: int, start: Real
         solver.setOptionValue(option, choice)
     solver.passModel(programme)
     held = [start[spot : spot + width] for spot, width in zip(spots.tolist(), widths.tolist(), strict=True)]
-    begun = [first + int(np.argmin(np.abs(table - row).sum(axis=1))) for first, table, row in zip(first_z.tolist(), rows, held, strict=False)]
+    begun = [
+        first + int(np.argmin(np.abs(table - row).sum(axis=1))) for first, table, row in zip(first_z.tolist(), rows, held, strict=False)
+    ]
     solver.setSolution(len(z), z.astype(np.int32), np.isin(z, begun).astype(np.float64))
     solver.run()
     found, info = solver.getSolution(), solver.getInfo()

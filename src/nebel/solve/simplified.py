@@ -28,7 +28,6 @@ from nebel.solve.run import Steady
 from nebel.solve.sampled import Sampled
 from nebel.solve.settings import SIP_ACTIONS, SIP_THRESHOLD, Sampling
 
-
 DROPPED = -1e-300
 """Stands for the sum of a dropped move: less than 0, and nothing where sums are added up."""
 
@@ -37,8 +36,8 @@ DROPPED = -1e-300
 def drop(pool: Any, starts: Any, mine: Any, actions: int, threshold: float) -> None:
     """Drop moves for good in the rows that begin where `mine` says so.
 
-    The likeliest move of the average strategy stays, and others stay if they are among the likeliest `actions` and either above the threshold or
-    played now: their regret is positive. Rows without a move above the threshold stay as they are.
+    The likeliest move of the average strategy stays, and others stay if they are among the likeliest `actions` and either above the
+    threshold or played now: their regret is positive. Rows without a move above the threshold stay as they are.
     """
     half = 0
     while half < starts.size - 1:
