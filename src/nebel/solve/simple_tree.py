@@ -74,7 +74,9 @@ def optimum(tree: Tree, player: int, actions: int, denominator: int, start: Real
     x = first_z[-1] + np.arange(mine.sequences)
     w = x[-1] + 1 + np.arange(first_w[-1])
     v = w[-1] + 1 + np.arange(others + 1) if len(w) else x[-1] + 1 + np.arange(others + 1)  # the last: what the response takes in all
-    entries, low, high = _Entries(), [], []
+    entries = _Entries()
+    low: list[Reals] = []
+    high: list[Reals] = []
 
     def lines(count: int, least: float, most: float) -> NDArray[np.int64]:
         before = sum(len(part) for part in low)

@@ -74,12 +74,8 @@ class Simplified(Steady):
         self.tree, self._every, self._stopped = tree, settings.sip_every, False
         threshold = SIP_THRESHOLD if settings.sip_threshold is None else settings.sip_threshold
         self._keep = Simplify(SIP_ACTIONS if settings.sip_actions is None else settings.sip_actions, threshold)
+        self.iterations = 0
         self.learners = [Sampled(game, recall, tree, settings, 2 * seed + p, memory // 2, walked) for p in range(2)]
-
-    @property
-    def iterations(self) -> int:
-        """Return how many iterations both learners have completed."""
-        return min(learner.iterations for learner in self.learners)
 
     @property
     def full(self) -> str:  # type: ignore[override]
@@ -102,15 +98,13 @@ class Simplified(Steady):
         self._stopped = self.cut = False
         end = self.iterations + iterations
         for player, learner in enumerate(self.learners):
-            while learner.iterations < end and not (self._stopped or self.cut or self.full):
+            while learner.iterations < end and not (self._stopped or self.cut or learner.full):
                 before = learner.iterations
                 learner.run(min(end, before - before % self._every + self._every) - before)
                 self.cut = learner.cut
                 if learner.iterations > before and learner.iterations % self._every == 0:
-                    self._drop(player)
-
-    def _drop(self, player: int) -> None:
-        drop(*self.learners[player].table_of(player), self._keep.actions, self._keep.threshold)
+                    drop(*learner.table_of(player), self._keep.actions, self._keep.threshold)
+        self.iterations = min(learner.iterations for learner in self.learners)
 
     def policy(self, facts: dict[str, Any]) -> TablePolicy:
         """Return the average strategies, each of its own learner, as simple as was asked for."""
@@ -131,7 +125,7 @@ class Simplified(Steady):
 
     def restore(self, arrays: dict[str, NDArray[Any]], iterations: int) -> None:
         """Bring both learners to where they were."""
-        done = arrays["iterations"].tolist()
+        self.iterations, done = iterations, arrays["iterations"].tolist()
         if len(done) != 2 or min(done) != iterations:
             raise ValueError("its learners have done another number of iterations")
         for p, learner in enumerate(self.learners):
