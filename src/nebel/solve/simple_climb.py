@@ -9,6 +9,7 @@ The guarantee of the result is exact; that there is no better one is not shown.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,11 +46,12 @@ class Choice(NamedTuple):
 class Climb:
     """One player's simple table, and the responses that bound it."""
 
-    def __init__(self, arena: Arena, guide: Reals, actions: int, denominator: int) -> None:
+    def __init__(self, arena: Arena, guide: Reals, actions: int, denominator: int, known: Sequence[Any] = ()) -> None:
+        """Take the responses known from another climb of this player, if there is one."""
         self.arena, self.guide, self.actions, self.denominator = arena, guide, actions, denominator
         self.best, self.guarantee = guide, -np.inf
-        self._responses: list[Any] = []
-        self._used: list[int] = []
+        self.responses: list[Any] = [*known]
+        self._used = [0] * len(self.responses)
         self._weight = np.zeros(0)
         self._steps = 0
 
@@ -74,7 +76,7 @@ class Climb:
                 slopes = self._measured(self.best)
                 continue
             idle += 1
-            slopes.append(self.arena.slopes(self._responses[-1], self.best))
+            slopes.append(self.arena.slopes(self.responses[-1], self.best))
             if _promise(slopes[-1], table - self.best) > self.guarantee:  # its slopes would not have prevented the step
                 radius *= 0.7
 
@@ -89,16 +91,16 @@ class Climb:
 
     def _respond(self, table: Reals) -> float:
         guarantee, response = self.arena.respond(table)
-        self._responses.append(response)
+        self.responses.append(response)
         self._used.append(self._steps)
         return guarantee
 
     def _measured(self, table: Reals) -> list[Slopes]:
-        return [self.arena.slopes(response, table) for response in self._responses]
+        return [self.arena.slopes(response, table) for response in self.responses]
 
     def _drop(self) -> None:
         keep = [i for i, used in enumerate(self._used) if used > self._steps - PATIENCE]
-        self._responses, self._used = [self._responses[i] for i in keep], [self._used[i] for i in keep]
+        self.responses, self._used = [self.responses[i] for i in keep], [self._used[i] for i in keep]
         self._weight = self._weight[[i for i in keep if i < len(self._weight)]]
 
     def _step(self, table: Reals, slopes: list[Slopes], radius: float) -> tuple[Reals, float]:

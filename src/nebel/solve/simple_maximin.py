@@ -152,10 +152,10 @@ def _on_boards(game: BaseGame, policy: TablePolicy, limits: tuple[int, int], ste
 
 def _climbed(arena: Arena, table: Reals, limits: tuple[int, int], steps: int) -> Climb:
     """Return the better of two climbs: straight to the limits, and by way of tables that are less simple."""
-    best = Climb(arena, table, *limits)
+    best = climb = Climb(arena, table, *limits)
     best.run(steps)
     for actions, denominator in _ladder(arena, table, *limits):
-        climb = Climb(arena, table, actions, denominator)
+        climb = Climb(arena, table, actions, denominator, climb.responses)
         climb.run(steps)
         table = climb.best
     return climb if climb.guarantee > best.guarantee else best
