@@ -19,6 +19,7 @@ from nebel.policy.io import load_policy
 from nebel.policy.strategy import SHIPPED
 from nebel.policy.table import TablePolicy
 from nebel.solve import Budget, Job, solve
+from nebel.solve.board_table import board_table
 from nebel.solve.maximin import Climber, Maximin, Reals
 from nebel.solve.merged import MergedStates
 from nebel.solve.settings import MaximinSettings
@@ -30,8 +31,7 @@ def tables(game: Game, iterations: int) -> tuple[TablePolicy, list[Reals]]:
     start.run(iterations)
     policy = start.policy({})
     nothing_sure = np.full(3**game.actions, -1, np.int8)
-    solver = Maximin(game, MaximinSettings(), seed=1)
-    return policy, [solver._table(shares, nothing_sure) for shares in policy.shares]
+    return policy, [board_table(board_of(game), shares, nothing_sure) for shares in policy.shares]
 
 
 @pytest.mark.parametrize("name", ["dark_hex:3x2", "dark_hex:3x3"])

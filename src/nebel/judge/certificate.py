@@ -95,21 +95,25 @@ def write_certificate(certificate: Certificate, path: Path) -> None:
         name: {"guarantee": str(promised), "strategies": [[str(weight), text] for weight, text in mixture]}
         for name, mixture, promised in sides
     }
-    text = (json.dumps(data, indent=0) + "\n").encode()
+    pack((json.dumps(data, indent=0) + "\n").encode(), path)
+
+
+def pack(text: bytes, path: Path) -> None:
+    """Write the text of a certificate, packed as the name says."""
     write_bytes(path, PACKED[path.suffix][0](text) if path.suffix in PACKED else text)
 
 
 def holds_certificate(path: Path) -> bool:
-    """Return whether a file is a certificate, which may be replaced by another one unasked."""
+    """Return whether a file is a certificate, of any format, which may be replaced by another one unasked."""
     try:
-        read_certificate(path)
+        read_data(path)
     except BadFile:
         return False
     return True
 
 
-def read_certificate(path: Path) -> Certificate:
-    """What a file claims; nothing of it is checked yet but its form."""
+def read_data(path: Path) -> dict[str, Any]:
+    """Return the JSON object of a certificate of any format."""
     check_file(path)
     try:
         if path.suffix in PACKED:
@@ -123,19 +127,33 @@ def read_certificate(path: Path) -> Certificate:
         raise
     except (OSError, ValueError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise BadFile(f"{path} is not a certificate: {_what(path, error)}") from error
-    if not isinstance(data, dict) or data.get("kind") != KIND or data.get("format") != 1:
+    if not isinstance(data, dict) or data.get("kind") != KIND or data.get("format") not in (1, 2):
         raise BadFile(f"{path} is not a certificate; nebel solve GAME --with double-oracle writes one")
+    return data
+
+
+def board_in(data: dict[str, Any]) -> Board:
+    """Return the board of a certificate; raises `ValueError` if there is no such board."""
+    board = Board(*(data[name] for name in Board._fields))
+    if not all(type(n) is int and n > 0 for n in board[:2]) or board.cells > len(LETTERS):
+        raise ValueError(f"a board of these rows and cols is not possible: it has 1 to {len(LETTERS)} cells")
+    if type(board.abrupt) is not bool:
+        raise ValueError("abrupt is not true or false")
+    if board.leak not in ("silent", "noisy", "flash"):
+        raise ValueError("leak is not silent, noisy or flash")
+    return board
+
+
+def read_certificate(path: Path) -> Certificate:
+    """Return what a file of format 1 claims; nothing of it is checked yet but its form."""
+    data = read_data(path)
+    if data["format"] != 1:
+        raise BadFile(f"{path} is a certificate of simple strategies, and here one of mixtures is needed")
     try:
-        board = Board(*(data[name] for name in Board._fields))
-        if not all(type(n) is int and n > 0 for n in board[:2]) or board.cells > len(LETTERS):
-            raise ValueError(f"a board of these rows and cols is not possible: it has 1 to {len(LETTERS)} cells")
-        if type(board.abrupt) is not bool:
-            raise ValueError("abrupt is not true or false")
-        if board.leak not in ("silent", "noisy", "flash"):
-            raise ValueError("leak is not silent, noisy or flash")
+        board = board_in(data)
         sides = [data[name] for name in PLAYERS]
-        mixtures = [[(_fraction(weight), _tree(text)) for weight, text in side["strategies"]] for side in sides]
-        guarantees = [_fraction(side["guarantee"]) for side in sides]
+        mixtures = [[(fraction_in(weight), _tree(text)) for weight, text in side["strategies"]] for side in sides]
+        guarantees = [fraction_in(side["guarantee"]) for side in sides]
     except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
         raise BadFile(f"{path} is damaged: {error if not isinstance(error, KeyError) else f'{error} is missing'}") from error
     return Certificate(board, (mixtures[0], mixtures[1]), (guarantees[0], guarantees[1]))
@@ -151,7 +169,7 @@ def _what(path: Path, error: Exception) -> str:
     return f"it is {kind_of(header)}" + (f"; nebel judge {path} measures it" if header.get("kind") in POLICIES else "")
 
 
-def _fraction(text: Any) -> Fraction:
+def fraction_in(text: Any) -> Fraction:
     """A number as certificates have it: text such as 2/3."""
     written = str(text) if type(text) is int else text
     if not isinstance(written, str) or not FRACTION.fullmatch(written):

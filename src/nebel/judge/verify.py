@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -99,7 +99,7 @@ class _Opponent:
         self.start = [World(self.read(text), turned, weight) for weight, text in strategies for turned in (False, True)]
         self.known: dict[Any, int] = {}
         self.beatable: dict[tuple[int, int], bool] = {}
-        self.joins = cache(self._joins)
+        self.joins = cache(partial(joins, board))
         self.turn = cache(self._turn)
 
     def read(self, text: str) -> Node:
@@ -135,23 +135,6 @@ class _Opponent:
         if at != len(text):
             raise Unproven(f"a strategy goes on after its end, at place {at}")
         return root
-
-    def _joins(self, player: int, stones: int) -> bool:
-        """Whether stones join the player's sides: top and bottom for Black, left and right for White."""
-        rows, cols = self.board.rows, self.board.cols
-        way, last = (0, rows - 1) if player == BLACK else (1, cols - 1)
-        todo = [(r, c) for r in range(rows) for c in range(cols) if stones >> (r * cols + c) & 1 and (r, c)[way] == 0]
-        seen = set(todo)
-        while todo:
-            r, c = todo.pop()
-            if (r, c)[way] == last:
-                return True
-            for near in ((r - 1, c), (r - 1, c + 1), (r, c - 1), (r, c + 1), (r + 1, c - 1), (r + 1, c)):
-                inside = 0 <= near[0] < rows and 0 <= near[1] < cols
-                if inside and near not in seen and stones >> (near[0] * cols + near[1]) & 1:
-                    seen.add(near)
-                    todo.append(near)
-        return False
 
     def _turn(self, stones: int) -> int:
         return sum(1 << (self.board.cells - 1 - c) for c in range(self.board.cells) if stones >> c & 1)
@@ -287,3 +270,21 @@ class _Opponent:
         if self.board.leak == "noisy":
             return (0,) * len(bumps)
         return tuple(self.board.cells - 1 - cell if turned else cell for cell in bumps)
+
+
+def joins(board: Board, player: int, stones: int) -> bool:
+    """Return whether stones join the player's sides: top and bottom for Black, left and right for White."""
+    rows, cols = board.rows, board.cols
+    way, last = (0, rows - 1) if player == BLACK else (1, cols - 1)
+    todo = [(r, c) for r in range(rows) for c in range(cols) if stones >> (r * cols + c) & 1 and (r, c)[way] == 0]
+    seen = set(todo)
+    while todo:
+        r, c = todo.pop()
+        if (r, c)[way] == last:
+            return True
+        for near in ((r - 1, c), (r - 1, c + 1), (r, c - 1), (r, c + 1), (r + 1, c - 1), (r + 1, c)):
+            inside = 0 <= near[0] < rows and 0 <= near[1] < cols
+            if inside and near not in seen and stones >> (near[0] * cols + near[1]) & 1:
+                seen.add(near)
+                todo.append(near)
+    return False

@@ -112,6 +112,8 @@ def _solve_family(
     if not isinstance(settings, (Sweeping, Sampling)) or job.pone:
         method = f"{job.method} with --pone" if job.pone else job.method
         raise BadSetting(f"a curriculum is for tabular methods without --pone, for example --with cfr+, not for {method}")
+    if isinstance(settings, Sampling) and settings.sip_every:
+        raise BadSetting("--sip-every is not for a --curriculum; simplify the last policy with nebel simplify")
     if chosen.first_strategy == "average" and isinstance(settings, Sampling) and settings.kind != "chance":
         raise BadSetting(f"--first-strategy average is for chance-sampled and for full-width methods such as cfr+, not for {job.method}")
     job = replace(job, settings=as_dict(settings), curriculum=asdict(chosen))

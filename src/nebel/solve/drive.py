@@ -29,6 +29,7 @@ from nebel.solve.run import Budget, Entry, Job, Progress, Solver
 from nebel.solve.sampled import Sampled
 from nebel.solve.settings import METHODS, DoubleOracleSettings, MaximinSettings, Sampling, as_dict, method_named
 from nebel.solve.signals import Signals, heard
+from nebel.solve.simplified import Simplified
 from nebel.solve.size import GIGABYTE, Sizing, size_up
 
 
@@ -49,7 +50,8 @@ def make_solver(game: BaseGame, played: BaseGame, job: Job, sizing: Sizing) -> S
     """`played`: the game, perhaps pruned."""
     settings = made_of(METHODS[job.method], job.settings)
     if isinstance(settings, Sampling):
-        return Sampled(played, job.recall, sizing.tree, settings, job.seed, int(job.memory * GIGABYTE), sizing.walked)
+        kind = Simplified if settings.sip_every else Sampled
+        return kind(played, job.recall, sizing.tree, settings, job.seed, int(job.memory * GIGABYTE), sizing.walked)
     if isinstance(settings, DoubleOracleSettings):
         return DoubleOracle(game, settings, job.seed, int(job.memory * GIGABYTE))
     if isinstance(settings, MaximinSettings):
@@ -200,7 +202,7 @@ class _SolverLoop(Loop):
     def next_measured(self, iterations: int) -> int:
         if isinstance(self.solver, (DoubleOracle, Maximin)):  # its bounds cost nothing
             return iterations + 1
-        step = 100 if isinstance(self.solver, Sampled) else 10  # a sampled iteration is much cheaper than a judgement
+        step = 100 if isinstance(self.solver, (Sampled, Simplified)) else 10  # a sampled iteration is much cheaper than a judgement
         stop = step
         while stop <= iterations:
             stop = max(stop + step, math.ceil(stop * 1.1))

@@ -28,8 +28,9 @@ from nebel.dark_hex.sure_wins import on_board
 from nebel.judge.best_response import Verdict
 from nebel.judge.board_response import BoardResponder
 from nebel.policy.hex_table import BOARD
-from nebel.policy.table import Shares, TablePolicy, sorted_shares
-from nebel.solve.best_step import IMPOSSIBLE, LEAST_GAIN, Longs, Reals, Step, best_step, flow_of
+from nebel.policy.table import TablePolicy
+from nebel.solve.best_step import LEAST_GAIN, Reals, Step, best_step, flow_of
+from nebel.solve.board_table import board_table, reachable
 from nebel.solve.merged import MergedStates
 from nebel.solve.run import Steady
 from nebel.solve.settings import MaximinSettings
@@ -216,18 +217,7 @@ class Maximin(Steady):
         start.run(self.settings.start)
         policy = start.policy({})
         for p, climber in enumerate(self.climbers):
-            climber.begin(_trimmed(self._table(policy.shares[p], self.sure[p]), self.settings.least))
-
-    def _table(self, held: Shares, sure: Any) -> Reals:
-        """A policy's shares by board and cell, with sure wins."""
-        cells = self.board.cells
-        table = np.zeros((3**cells, cells))
-        rows = self.board.ternary[held.keys >> cells] + 2 * self.board.ternary[held.keys & ((1 << cells) - 1)]
-        table[np.repeat(rows, np.diff(held.first)), held.move] = held.share
-        won = np.flatnonzero(sure >= 0)
-        table[won] = 0.0
-        table[won, sure[won]] = 1.0
-        return table
+            climber.begin(_trimmed(board_table(self.board, policy.shares[p], self.sure[p]), self.settings.least))
 
     def run(self, iterations: int) -> None:
         for _ in range(iterations):
@@ -245,28 +235,9 @@ class Maximin(Steady):
 
     def policy(self, facts: dict[str, Any]) -> TablePolicy:
         """Both tables, on all boards that they can lead to."""
-        shares = self._reachable(0), self._reachable(1)
+        first, second = (reachable(self.board, climber.tidy(), sure) for climber, sure in zip(self.climbers, self.sure, strict=True))
         facts = {**facts, "guarantees": [climber.best_guarantee for climber in self.climbers]}
-        return TablePolicy(self.game.string, self.game.fingerprint, BOARD, shares, missing="uniform", facts=facts)
-
-    def _reachable(self, player: int) -> Shares:
-        board, table = self.board, self.climbers[player].tidy()
-        cells = board.cells
-        found, waiting = {(0, 0)}, [(0, 0)]
-        rows: list[tuple[int, Longs, Reals]] = []
-        while waiting:
-            own, met = waiting.pop()
-            row = int(board.ternary[own] + 2 * board.ternary[met])
-            legal = np.array([c for c in range(cells) if not (own | met) >> c & 1], np.int64)
-            rows.append((own << cells | met, legal, table[row, legal]))
-            for c in np.flatnonzero(table[row]).tolist():
-                for after in ((own | 1 << c, met), (own, met | 1 << c)):
-                    possible = self.sure[player][board.ternary[after[0]] + 2 * board.ternary[after[1]]] != IMPOSSIBLE
-                    if possible and after not in found:
-                        found.add(after)
-                        waiting.append(after)
-        keys, width = np.array([key for key, _, _ in rows], np.int64), np.array([len(legal) for _, legal, _ in rows], np.int64)
-        return sorted_shares(keys, width, np.concatenate([row[1] for row in rows]), np.concatenate([row[2] for row in rows]))
+        return TablePolicy(self.game.string, self.game.fingerprint, BOARD, (first, second), missing="uniform", facts=facts)
 
     def save(self) -> dict[str, NDArray[Any]]:
         return {f"{p}_{name}": array for p, climber in enumerate(self.climbers) for name, array in climber.save().items()}

@@ -31,7 +31,7 @@ from nebel.core.rule import kernel
 from nebel.solve.walk import Walker
 
 
-def outcome_sampler(walker: Walker) -> Any:
+def outcome_sampler(walker: Walker, match: Any = match_regrets) -> Any:
     """One history an iteration and traverser; the traverser explores with probability epsilon."""
     begin, turn, options, draw, row, step, score = walker
 
@@ -66,7 +66,7 @@ def outcome_sampler(walker: Walker) -> Any:
                     p = turn(w, 0)
                     continue
                 k = row(w, 0, p, n)
-                total = match_regrets(pool, k, n, gains[d])
+                total = match(pool, k, n, gains[d])
                 scale[d] = 1.0 / total
                 u = uniform(rng)
                 if p == traverser:
@@ -127,7 +127,7 @@ def outcome_sampler(walker: Walker) -> Any:
     return run
 
 
-def deep_sampler(walker: Walker, external: bool) -> Any:
+def deep_sampler(walker: Walker, external: bool, match: Any = match_regrets) -> Any:
     """All of the traverser's moves. External: chance and the opponent are sampled; otherwise (chance sampling) only chance, and both
     players learn from each traversal."""
     begin, turn, options, draw, row, step, score = walker
@@ -175,7 +175,7 @@ def deep_sampler(walker: Walker, external: bool) -> Any:
                         last[d] = chosen[d] + 1
                     else:
                         place[d] = row(w, d, p, n)
-                        scale = 1.0 / match_regrets(pool, place[d], n, sigma[d])
+                        scale = 1.0 / match(pool, place[d], n, sigma[d])
                         for i in range(n):
                             sigma[d, i] *= scale
                         if external and p != traverser:

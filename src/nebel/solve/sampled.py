@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from nebel.core.errors import TooLarge
 from nebel.core.game import Game
 from nebel.core.recall import PERFECT
+from nebel.core.regret import match_kept, match_regrets
 from nebel.core.rng import generator
 from nebel.core.sequence import shares_of
 from nebel.core.tree import Tree
@@ -83,8 +84,8 @@ class Sampled(Steady):
         self._make_kernel(walker)
 
     def _make_kernel(self, walker: Walker) -> None:
-        kind = self.settings.kind
-        self._run = outcome_sampler(walker) if kind == "outcome" else deep_sampler(walker, kind == "external")
+        kind, match = self.settings.kind, match_kept if self.settings.sip_every else match_regrets
+        self._run = outcome_sampler(walker, match) if kind == "outcome" else deep_sampler(walker, kind == "external", match)
 
     def inherit(self, heritage: Heritage) -> None:
         """Begin with what was learned in a smaller game: at once on a tree, else whenever a new information state is met."""
@@ -152,6 +153,13 @@ class Sampled(Steady):
             starts[base + side.row.astype(np.int64)] = True
             base += len(side.move)
         return starts
+
+    def table_of(self, player: int) -> tuple[Reals, NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return the pool, where its rows begin (by half, as `solve/pool.py` has it), and which of them are the player's."""
+        starts = self._starts()
+        if self.tree is None:
+            return self._pool, starts, self._worlds[0].owner[: len(starts)] == player
+        return self._pool, starts, (np.arange(len(starts)) >= len(self.tree.sides[0].move)) == player
 
     def _gathered(self, sums: bool) -> Reals:
         """On a tree, the regrets or the sums of the average strategy, by table place, the first player's first."""

@@ -18,6 +18,10 @@ class Sweeping(Settings):
     threads: int = setting(1, "threads (2: the players' payoffs are summed by two threads; pays on large trees)", 1, 2)
 
 
+SIP_ACTIONS, SIP_THRESHOLD = 8, 0.1
+"""What SIP keeps where nothing else is said, as in `nebel simplify`."""
+
+
 @dataclass(frozen=True)
 class Sampling(Settings):
     """What the sampling methods have in common."""
@@ -32,6 +36,16 @@ class Sampling(Settings):
     threads: int = setting(1, "threads that share one table (2: faster, and no longer the same result for the same seed)", 1, 2)
     weights: str = setting("plain", "weights of later iterations", choices=("plain", "linear", "discounted"))
     period: int = setting(1000, "iterations after which the weights change", 1)
+    sip_every: int | None = setting(None, "iterations after which SIP drops moves, again and again (default: no SIP)", 1)
+    sip_actions: int | None = setting(None, f"moves that SIP keeps at most in an information state (default: {SIP_ACTIONS})", 1)
+    sip_threshold: float | None = setting(None, f"SIP drops moves whose probability is not above this (default: {SIP_THRESHOLD})")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.sip_threshold is not None and not 0 <= self.sip_threshold < 1:
+            raise BadSetting(f"--sip-threshold {self.sip_threshold:g} is out of range: it must be at least 0 and below 1")
+        if self.sip_every is None and (self.sip_actions is not None or self.sip_threshold is not None):
+            raise BadSetting("--sip-actions and --sip-threshold say what SIP keeps; give --sip-every too, which says when")
 
 
 AVERAGING = ("simple", "stochastically-weighted")
@@ -108,4 +122,5 @@ def method_named(name: str) -> str:
 
 
 def as_dict(settings: Settings) -> dict[str, object]:
-    return dataclasses.asdict(settings)
+    """Return the settings that have a value, as `run.json` and policies hold them."""
+    return {name: value for name, value in dataclasses.asdict(settings).items() if value is not None}
