@@ -240,7 +240,7 @@ def _openings(policy: TablePolicy, player: int, ways: tuple[str, ...]) -> list[t
 
 def _shares(states: States, policy: TablePolicy, state: Seen) -> dict[int, float]:
     free = states.free(state)
-    return policy.lookup(states.player, states.key(state)) or dict.fromkeys(free, 1 / len(free))
+    return policy.lookup(states.player, states.keys(state)[0]) or dict.fromkeys(free, 1 / len(free))
 
 
 def _likeliest(states: States, policy: TablePolicy, state: Seen) -> int:
