@@ -127,7 +127,7 @@ def tree_of_play(
     >>> game, policy = nebel.game("dark_hex:2x2"), Uniform()
     >>> start = tree_of_play(game, policy, 1, best_replies(game, policy, responder=0))
     >>> [(node.move, round(node.reach, 4), node.score) for node in start.all()][1:4]
-    [('b1', 1.0, None), ('a1', 0.25, None), ('a2', 0.25, 1.0)]
+    [('b1', 1.0, None), ('a1', 0.25, None), ('a2', 0.25, -1.0)]
     """
     players, left = _Players(policy, player, replies), most
     start = Node(game.start(), "", "", 1.0, 1.0)
