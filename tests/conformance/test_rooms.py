@@ -21,7 +21,7 @@ ALLOWED = {
     "geister": {"core", "games", "policy", "search", "match", "geister"},
     "learn": {"core", "policy", "dark_hex", "judge", "solve", "search", "match", "learn"},
     "bench": {"core", "policy", "judge", "solve", "search", "learn", "bench"},
-    "report": {"core", "report"},
+    "report": {"core", "policy", "judge", "report"},
     "web": {"games", "geister", "core", "policy", "dark_hex", "judge", "solve", "search", "match", "report", "papers", "web"},
     "papers": {"games", "geister", "core", "policy", "dark_hex", "judge", "solve", "search", "match", "learn", "report", "papers"},
 }

@@ -19,7 +19,6 @@ import nebel
 from nebel.cli import main
 from nebel.core.state import State
 from nebel.core.tree import grow
-from nebel.judge.abstract import abstract_responses, value_of
 from nebel.learn.presets import preset_of
 from nebel.papers import dark_hex_learned
 from nebel.papers.dark_hex import PAPER
@@ -27,9 +26,8 @@ from nebel.papers.dark_hex_arena import guarantees, round_robin, scores
 from nebel.papers.dark_hex_examples import EXAMPLES, Example, winning_cells
 from nebel.papers.dark_hex_game import missed, remembered
 from nebel.papers.dark_hex_learned import _settings, remembering_network
-from nebel.papers.dark_hex_strategies import _openings, simplified
+from nebel.papers.dark_hex_strategies import _openings, against_response, simplified
 from nebel.papers.dark_hex_study import SWEPT, Scale, Study, Wins, done_text
-from nebel.papers.dark_hex_trees import against_response, ends, grown
 from nebel.papers.paper import Report, Terms, compute
 from nebel.policy.strategy import read_strategy
 from nebel.policy.table import Uniform
@@ -276,20 +274,12 @@ def test_simplified_policies_of_the_thesis_come_first(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("player", [0, 1])
-def test_trees_hold_all_that_can_happen(player: int) -> None:
-    game = nebel.game("dark_hex:2x2")
-    both = abstract_responses(game, Uniform())[1 - player]
-    branches = grown(game.start(), both, 0.0)
-    found = ends(branches)
-    assert sum(share for _, share in found) == pytest.approx(1.0)
-    black = sum(share for winner, share in found if winner == "Black")
-    assert black == pytest.approx((1 + value_of(game, both)) / 2)
-    likely = [share for _, share in ends(grown(game.start(), both, 0.3))]
-    assert sorted(likely) == sorted(share for _, share in found if share >= 0.3)
-    figure = against_response(game, "a < b", Uniform(), player)
-    shown = [text for text in texts(figure.pictures[0][1]) if text]
-    assert 0 < sum(text.split()[0] in ("Black", "White") for text in shown) <= 40
-    assert {"a1", "b2"} <= set(shown)
+def test_a_strategy_is_drawn_against_its_best_response(player: int) -> None:
+    figure = against_response(nebel.game("dark_hex:2x2"), "a < b", Uniform(), player)
+    (_, drawn), = figure.pictures
+    assert figure.title == "a < b"
+    assert any(text.startswith("nothing is left out") for text in texts(drawn))
+    assert any(text.startswith("loses" if player else "wins") for text in texts(drawn))
 
 
 def test_scores_are_means_over_both_seats() -> None:

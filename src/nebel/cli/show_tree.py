@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from nebel.cli.outputs import check_out
 from nebel.cli.screen import emit, figure, say, stages
-from nebel.core.errors import BadSetting, TooLarge
+from nebel.core.errors import BadSetting
 
 if TYPE_CHECKING:
     from nebel.judge.replies import Replies
     from nebel.judge.tree_of_play import LeftOut, Node
-    from nebel.report.tree_picture import Branch
 
 LEAST = 0.01
 """Branches that are reached less often are left out unless the user says otherwise."""
-MOST_BOARDS = 3_000
-"""Boards of one picture."""
 MOST_PLIES = 200
 PICTURES = (".svg", ".html")
 
@@ -31,6 +28,8 @@ def show_tree(args: argparse.Namespace) -> int:
     from nebel.judge.tree_of_play import tree_of_play
     from nebel.policy.io import read_policy
     from nebel.policy.table import MadePolicy
+    from nebel.report.play_tree import foot_of, page_of_play, picture_of_play
+    from nebel.report.tree_picture import LEGEND
 
     _check(args)
     policy = read_policy(args.file.removeprefix("policy:"))
@@ -50,7 +49,9 @@ def show_tree(args: argparse.Namespace) -> int:
     least = LEAST if args.least_probability is None else args.least_probability
     start = tree_of_play(game, policy, player, replies, args.plies or MOST_PLIES, least)
     if args.out:
-        write_text(args.out, _drawn(start, player, args.out.suffix, _head(player, replies, game.string)))
+        title = _head(player, replies, game.string)
+        drawn = page_of_play(start, player, title) if args.out.suffix == ".html" else picture_of_play(start, player, title, *LEGEND)
+        write_text(args.out, drawn)
     if args.json:
         emit(_facts(start, player, replies, game.string, args.out))
         return 0
@@ -59,7 +60,7 @@ def show_tree(args: argparse.Namespace) -> int:
         say(f"wrote {args.out}: {sum(1 for _ in start.all()):,} boards")
     else:
         _tell(start)
-    say(_foot(start))
+    say(foot_of(start))
     return 0
 
 
@@ -90,47 +91,23 @@ def _head(player: int, replies: Replies, game: str) -> str:
     return f"{game}: the strategy of player {player} gets {figure(-replies.value)}{wins} against player {1 - player}'s best response"
 
 
-def _foot(start: Node) -> str:
-    out = start.all_left_out()
-    if not out.branches:
-        return f"nothing is left out; over all games shown the strategy gets {figure(start.gain)}"
-    games = f"{out.games:,} games" if out.counted else f"more than {out.games:,} games, not all counted"
-    total = f"; with them the strategy gets {figure(start.gain)}" if out.counted else ""
-    return f"left out: {out.branches:,} branches with {games}, probability {figure(out.reach)}{total}"
 
-
-def _move_text(node: Node) -> str:
-    """A move by its name, and what its player saw of it; "" at the start."""
-    if not node.by:
-        return ""
-    step = node.state.steps[-1]
-    seen = step.seen[step.turn] if step.turn in (0, 1) else 0
-    return f"{node.move} {node.state.game.name_of_sight(seen)}" if seen else node.move
-
-
-def _result(node: Node) -> str:
-    """How a game ended for the strategy: it wins, loses or draws, with the payoff where that is not 1."""
-    score = node.score or 0.0
-    word = "wins" if score > 0 else "loses" if score < 0 else "draws"
-    return word if abs(score) in (0, 1) else f"{word} {figure(abs(score))}"
 
 
 def _tell(start: Node) -> None:
+    from nebel.report.play_tree import left_out_text, move_text, result_of
+
     todo = [(start, 0)]
     while todo:
         node, depth = todo.pop()
         if depth:
             share = f" {figure(node.probability)}" if node.probability < 1 else ""
-            end = f"  -> strategy {_result(node)}, reached with probability {figure(node.reach)}" if node.score is not None else ""
-            say(f"{'  ' * (depth - 1)}{node.by} {_move_text(node)}{share}{end}")
+            end = f"  -> strategy {result_of(node)}, reached with probability {figure(node.reach)}" if node.score is not None else ""
+            say(f"{'  ' * (depth - 1)}{node.by} {move_text(node)}{share}{end}")
         if node.left_out.branches:
-            say(f"{'  ' * depth}... {_left_out_text(node.left_out)}")
+            say(f"{'  ' * depth}... {left_out_text(node.left_out)}")
         todo += [(then, depth + 1) for then in node.next[::-1]]
 
-
-def _left_out_text(out: LeftOut) -> str:
-    games = f"{out.games:,}" if out.counted else f"more than {out.games:,}"
-    return f"{out.branches:,} left out, games {games}, probability {figure(out.reach)}"
 
 
 def _facts(start: Node, player: int, replies: Replies, game: str, out: Path | None) -> dict[str, Any]:
@@ -170,32 +147,3 @@ def _node_facts(start: Node, player: int) -> dict[str, Any]:
             "next": [facts.pop(id(then)) for then in node.next],
         }
     return facts[id(start)]
-
-
-def _drawn(start: Node, player: int, suffix: str, title: str) -> str:
-    from nebel.report.tree_picture import LEGEND, tree_page, tree_picture
-
-    boards = sum(1 for _ in start.all())
-    if boards > MOST_BOARDS:
-        limit = f"more than {MOST_BOARDS:,}; take a higher --least-probability or fewer --plies"
-        raise TooLarge(f"the picture would have {boards:,} boards, {limit}")
-    branch = _branch(start, player)
-    return tree_page(branch, title, _foot(start)) if suffix == ".html" else tree_picture(branch, title, _foot(start), *LEGEND)
-
-
-def _branch(start: Node, player: int) -> Branch:
-    """The tree as boards: what the strategy's player sees, and faintly what is hidden."""
-    from nebel.judge.tree_of_play import RESPONSE, STRATEGY
-    from nebel.report.tree_picture import Branch, with_hidden
-
-    made: dict[int, Branch] = {}
-    for node in reversed(list(start.all())):
-        label = _move_text(node) + (f" {node.probability:.3g}" if node.probability < 1 else "")
-        caption = [f"{_result(node)}, {node.reach:.3g}" if node.score is not None else f"{node.reach:.3g}"]
-        if node.left_out.branches:
-            caption.append(f"+{node.left_out.branches} left out, {node.left_out.reach:.2g}")
-        tone = "" if node.score is None else "good" if node.score > 0 else "bad" if node.score < 0 else "even"
-        ink = {STRATEGY: "first", RESPONSE: "second"}.get(node.by, "third")
-        picture = with_hidden(node.state.svg(player), node.state.svg("truth"))
-        made[id(node)] = Branch(picture, label, ink, caption, tone, [made.pop(id(then)) for then in node.next])
-    return made[id(start)]

@@ -7,17 +7,20 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from nebel.core.game import Game
 from nebel.judge.certificate import Certificate, verify, write_certificate
 from nebel.judge.guarantee import guarantee
+from nebel.judge.replies import best_replies
+from nebel.judge.tree_of_play import tree_of_play
 from nebel.papers.dark_hex_learned import against_learners
 from nebel.papers.dark_hex_study import BOARD, PLAYERS, SIMPLIFIED, SWEPT, Study, Wins, done_text
-from nebel.papers.dark_hex_trees import against_response
 from nebel.policy.simplify import Simplify
 from nebel.policy.states import START, Seen, States
 from nebel.policy.table import TablePolicy
 from nebel.report.boards import share_text, with_shares
 from nebel.report.charts import Axis, lines
 from nebel.report.parts import Figure, Section, Table
+from nebel.report.play_tree import picture_of_play
 from nebel.solve.drive import Result
 
 
@@ -75,7 +78,7 @@ def handcrafted(study: Study) -> Section:
         rows.append((f"{name}, {PLAYERS[player]}", *map(wins_text, figures)))
         data[name] = {"paper": paper._asdict(), "exact": exact, "blended": {"abstract": loose[player], "exact": true[player]}}
         pictures += _openings(blended, player, ("", "taken") if player else ("",))
-        trees.append(against_response(study.game, f"{FIGURES[player]}: {name} against its abstract best response", blended, player))
+        trees.append(against_response(study.game, f"{FIGURES[player]}: {name} against its best response", blended, player))
     head = ("strategy", "paper: abstract", "paper: true", "ours: exact", "ours, by board only: abstract", "ours, by board only: exact")
     note = (
         "S2 guarantees what the thesis says it does; S1, as printed and repaired, guarantees less than its abstract figure, and no true "
@@ -134,10 +137,23 @@ def simplified(study: Study) -> Section:
         parts.append(Figure(f"How {name} of {bases[0]} begins", boards, note))
     plain = study.simpler(bases[0], SIMPLER["SIP, b = 8"][0] or Simplify())
     for player, figures in enumerate(("Figs. 4.6 to 4.8", "Figs. 4.9 to 4.11")):
-        title = f"{figures}: SIP of {bases[0]} as {PLAYERS[player]} against its abstract best response"
+        title = f"{figures}: SIP of {bases[0]} as {PLAYERS[player]} against its best response"
         parts.append(against_response(study.game, title, plain, player))
     lead = "Fewer moves with plainer probabilities. The thesis could judge such policies only by abstract and learned best responses."
     return Section("SIP and SIP+", lead, parts, data)
+
+
+LEAST = 0.02
+"""Branches of trees that are reached less often are left out, and counted."""
+ENUMERATED = 100_000
+"""Histories up to which a best response is found on a tree, and not by beliefs."""
+
+
+def against_response(game: Game, title: str, policy: TablePolicy, player: int) -> Figure:
+    """Draw the strategy of a player against its exact best response, board by board."""
+    start = tree_of_play(game, policy, player, best_replies(game, policy, 1 - player, ENUMERATED), least=LEAST)
+    note = "Orange: moves of the strategy. Blue: the best response. Faint is what the strategy's player does not see."
+    return Figure(title, [("", picture_of_play(start, player))], note)
 
 
 def solution(study: Study) -> Section:
