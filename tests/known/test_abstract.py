@@ -14,7 +14,7 @@ import nebel
 from nebel.cli import main
 from nebel.core.game import END
 from nebel.core.tree import grow
-from nebel.judge.abstract import abstract, abstract_responses, value_of
+from nebel.judge.abstract import abstract, value_of
 from nebel.judge.best_response import Judge
 from nebel.policy.table import TablePolicy, Uniform, from_tree
 
@@ -42,16 +42,6 @@ def test_value_is_that_of_the_tree(abrupt: str, leak: str) -> None:
         assert value_of(game, policy) == found.value
         assert unknown == (0, 0)
         assert np.all(np.array(found.best_response) <= np.array(wanted.best_response) + 1e-12), "responders who remember get more"
-
-
-def test_responses_get_what_is_said() -> None:
-    game = nebel.game("dark_hex:3x2")
-    policy = random_policy(game)
-    best = abstract(game, policy).verdict.best_response
-    first, second = abstract_responses(game, policy)
-    assert value_of(game, first) == pytest.approx(best[0], abs=1e-12)
-    assert value_of(game, second) == pytest.approx(-best[1], abs=1e-12)
-    assert set(first.shares[0].share) == set(second.shares[1].share) == {0.0, 1.0}
 
 
 def plain_response(game: Any, policy: TablePolicy, me: int) -> float:

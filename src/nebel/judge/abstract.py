@@ -11,7 +11,6 @@ neither side remembers more than the board, merged states tell all.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +23,7 @@ from nebel.dark_hex.merged import BOARD, Blocks, Merged, Views, count_states
 from nebel.dark_hex.sweeps import Work, back_rows, sweep_back, sweep_forth, work_for
 from nebel.judge.best_response import Verdict
 from nebel.judge.patience import PATIENCE, News, quiet
-from nebel.judge.tabulate import fitting_kind, merged_of, on_views, tabulated
+from nebel.judge.tabulate import fitting_kind, merged_of, tabulated
 from nebel.policy.checked import in_words, strange_keys, strange_row
 from nebel.policy.net import NetPolicy
 from nebel.policy.table import MadePolicy, Policy, TablePolicy, Uniform
@@ -148,24 +147,11 @@ def abstract(game: BaseGame, policy: Policy, patience: int = PATIENCE, news: New
     table = _table(game, policy)
     news(f"searching abstract best responses on {game.string}", states, patience)
     value = table.follow()
-    (first, _), (second, _) = _responses(table)
-    return Abstract(Verdict(value, (first, -second)), table.unknown)
-
-
-def _responses(table: _Table) -> Iterator[tuple[float, Reals]]:
-    """Yield for each player the value to player 0 and the strategies of all views when that player responds to the policy."""
     blocks, views, states = table.merged
-    reach = np.zeros(states)
+    reach, best = np.zeros(states), []
     for me in range(2):
         strategy, gain = table.strategy.copy(), np.zeros(len(views.move))
         sweep_forth(blocks, views, strategy, np.ones_like(strategy), me, reach, table.work)
-        yield float(_respond(blocks, views, me, strategy, FUZZ, table.value, reach, gain, table.work)), strategy
-
-
-def abstract_responses(game: BaseGame, policy: Policy) -> tuple[TablePolicy, TablePolicy]:
-    """Return two policies: in the first player 0 plays the abstract best response to the policy, which player 1 plays; in the second
-    player 1 responds."""
-    table = _table(game, policy)
-    (_, first), (_, second) = _responses(table)
-    views = table.merged.views
-    return on_views(game, views, first, {}), on_views(game, views, second, {})
+        got = float(_respond(blocks, views, me, strategy, FUZZ, table.value, reach, gain, table.work))
+        best.append(got if me == 0 else -got)
+    return Abstract(Verdict(value, (best[0], best[1])), table.unknown)
