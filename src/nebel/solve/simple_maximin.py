@@ -40,7 +40,7 @@ FINE = 60
 """The denominator while moves become fewer."""
 STEPS = 100
 """Of a climb, if nothing else is said."""
-START = 20
+START = 2
 """Iterations of CFR+ that say what to do on boards which the policy does not come by."""
 
 
