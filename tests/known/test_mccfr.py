@@ -125,7 +125,8 @@ def test_sampled_regrets_are_unbiased(string: str, settings: Sampling) -> None:
     for _ in range(4000):
         solver._pool[:] = 0.0
         with np.errstate(over="ignore"):
-            solver._run(solver._worlds[0], solver._pool, solver._extra, solver._rngs[0], solver._shape, 1, 1.0, (settings.epsilon, 0.0))
+            tables = (solver._worlds[0], solver._pool, solver._extra, solver._rngs[0])
+            solver._run(*tables, solver._shape, 1, 1.0, (settings.epsilon, 0.0, 0.0))
         samples.append(solver._pool[spots].copy())
     mean, error = np.mean(samples, axis=0), np.std(samples, axis=0) / np.sqrt(len(samples))
     assert np.all(np.abs(mean - wanted) <= 5 * error + 1e-9)

@@ -20,7 +20,7 @@ from nebel.learn.game_reservoir import GameReservoir
 from nebel.learn.memory import Experience
 from nebel.learn.presets import preset_of
 from nebel.learn.self_play import Task, play
-from nebel.papers.exit_oos_study import PAPERS
+from nebel.papers.exit_oos_replica import PRESETS
 from nebel.policy.net import encode
 from nebel.search.ismcts import IsmctsSettings
 from nebel.solve.run import Budget, Job
@@ -50,15 +50,15 @@ def test_the_papers_settings() -> None:
         assert (s.target, s.hidden) == ("information" if "goofspiel" in name else "public", hidden)
         assert (s.games, s.steps, s.simulations, s.learning_rate) == (32, 512 if "13" in name else 128, 10_000, 1e-3)
         assert (s.room, s.room_of, s.decay) == (32_000, "games", 2.0)
-    assert {name: preset_of("exit-oos", preset)["hidden"] for name, preset in PAPERS.items()} == {
+    assert {name: preset_of("exit-oos", preset)["hidden"] for name, preset in PRESETS.items()} == {
         "leduc(suits=false)": "128", "goofspiel:6": "128-64", "goofspiel:13": "128-128-64",
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("game", PAPERS)
+@pytest.mark.parametrize("game", PRESETS)
 def test_the_papers_settings_run(game: str) -> None:
     small = {"simulations": 4, "games": 1, "steps": 1, "room": 2}
-    result = learn(Job(game, "exit-oos", settings={**preset_of("exit-oos", PAPERS[game]), **small}), Budget(iterations=1))
+    result = learn(Job(game, "exit-oos", settings={**preset_of("exit-oos", PRESETS[game]), **small}), Budget(iterations=1))
     assert result.iterations == 1
 
 

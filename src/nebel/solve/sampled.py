@@ -234,7 +234,7 @@ class Sampled(Steady):
     def _spread_over_threads(self, count: int, weight: float) -> tuple[int, bool]:
         """Iterate; return how many iterations were completed, and whether others were cut off."""
         s = self.settings
-        knobs = (float(s.epsilon), float(s.rate) if s.baseline else 0.0, float(s.averaging != "simple"))
+        knobs = (float(s.epsilon), float(s.rate) if s.baseline else 0.0, float(s.averaging == "stochastically-weighted"))
         threads, deals = len(self._rngs), self.settings.deals
         parts = [count // threads + (i < count % threads) for i in range(threads)]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from typing import cast
 
 from nebel.core.errors import BadSetting
 from nebel.core.settings import Settings, setting
@@ -31,7 +32,7 @@ class Sampling(Settings):
     epsilon = 0.0
     baseline = False
     rate = 0.0
-    averaging = "simple"
+    averaging = cast("str | None", None)
 
     threads: int = setting(1, "threads that share one table (2: faster, and no longer the same result for the same seed)", 1, 2)
     weights: str = setting("plain", "weights of later iterations", choices=("plain", "linear", "discounted"))
@@ -51,7 +52,7 @@ class Sampling(Settings):
 AVERAGING = ("simple", "stochastically-weighted")
 AVERAGING_HELP = (
     "where strategies are added to the average: at the opponent's decisions (simple), or at the learning player's own decisions, by own"
-    " reach over sampling probability, as OpenSpiel's outcome sampling does (stochastically-weighted)"
+    " reach over sampling probability, as OpenSpiel's outcome sampling does (stochastically-weighted) (default: simple)"
 )
 
 
@@ -62,7 +63,7 @@ class OutcomeSampling(Sampling):
     epsilon: float = setting(0.6, "how often the player who learns explores", 0.01, 1)
     baseline: bool = setting(False, "subtract learned baselines, which lowers the variance")
     rate: float = setting(0.1, "how fast the baselines learn", 0.0001, 1)
-    averaging: str = setting("simple", AVERAGING_HELP, choices=AVERAGING)
+    averaging: str | None = setting(None, AVERAGING_HELP, choices=AVERAGING)
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class ExternalSampling(Sampling):
     kind = "external"
     baseline: bool = setting(False, "subtract learned baselines, which lowers the variance")
     rate: float = setting(0.1, "how fast the baselines learn", 0.0001, 1)
-    averaging: str = setting("simple", AVERAGING_HELP, choices=AVERAGING)
+    averaging: str | None = setting(None, AVERAGING_HELP, choices=AVERAGING)
 
 
 @dataclass(frozen=True)
