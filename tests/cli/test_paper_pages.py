@@ -14,13 +14,15 @@ PAGES = sorted((Path(__file__).parents[2] / "docs" / "papers").glob("*.md"))
 NOT_HERE = {"s1.csv", "sip.csv", "sip.nebel"}
 """Files of a paper's author."""
 SMALL = {
-    "exit-oos": "--simulations 10 --games 2 --steps 2",
+    "exit-oos": "--simulations 10 --games 2 --steps 2 --workers 1",
     "deep-cfr": "--traversals 8 --steps 2 --average-steps 2 --batch 64 --room 2000",
     "dream": "--traversals 8 --steps 2 --baseline-steps 2 --batch 64 --room 2000",
     "nfsp": "--boards 32 --plies 8",
     "mmd-ppo": "--boards 64",
 }
 """By method that learns: what its iterations are cut down to."""
+PART = {"cheat": "values", "dark_hex": "sizes", "exit_oos": "replica", "geister_deep_cfr": "replica", "geister_dream": "replica"}
+"""A section in place of a whole report: tests of each paper compute all of them."""
 
 
 def commands(page: str) -> list[list[str]]:
@@ -35,7 +37,8 @@ def quick(words: list[str]) -> list[str]:
     """The same command with small sizes: of options that are given twice the last holds."""
     verb = words[1]
     if verb == "paper":
-        return [*(word for word in words[1:] if word not in ("--full", "--quick")), "--quick", "--force"]
+        part = [] if "--only" in words else ["--only", PART[words[2]]]
+        return [*(word for word in words[1:] if word not in ("--full", "--quick")), "--quick", "--force", *part]
     if verb == "learn":
         method = words[words.index("--with") + 1] if "--with" in words else "exit-oos"
         return [*words[1:], *SMALL[method].split(), "--iterations", "1"]
