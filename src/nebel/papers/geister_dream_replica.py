@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from nebel.core.registry import load
 from nebel.learn.presets import preset_of
 from nebel.match.agents import PolicyAgent
-from nebel.papers.geister_dream_learned import SEATS, Seen, against_random
+from nebel.papers.geister_dream_learned import COLOUR_FIGURES, LOSS_FIGURES, SEATS, WAY_FIGURES, WINS_FIGURE, Seen, against_random
 from nebel.papers.long_runs import Plan, Record, collect, metrics_of
 from nebel.papers.paper import Terms
 from nebel.policy.io import load_policy
@@ -155,16 +155,6 @@ def _cells(columns: Sequence[tuple[float, float, float]]) -> list[str]:
     return [f"{a:.0f} - {b:.2f} ({c:.2f})" for a, b, c in wins] + ["{:.2f} - {:.2f} ({:.2f})".format(*blue)]
 
 
-LOSS_FIGURES = {"Fig. 5": ("x2y3g2b0", "x2y4g2b0", "x4y3g2b1", "x4y4g2b1"), "Fig. 6": ("x4y3g2b1", "x4y3g4b0")}
-COLOUR_FIGURES = {"Fig. 7": "x2y3g2b0", "Fig. 8": "x4y4g4b0"}
-WINS_FIGURE = "x2y3g2b0"
-WAY_FIGURES = {
-    "Fig. 10": ("x2y3g2b0", 0), "Fig. 11": ("x2y3g2b0", 1), "Fig. 12": ("x4y3g4b0", 0), "Fig. 13": ("x3y3g3Rb0", 0),
-    "Fig. 14": ("x3y3g3Bb0", 0),
-}  # fmt: skip
-"""By figure: variant, and seat of the network."""
-
-
 def _pictures(of: dict[str, Record]) -> list[tuple[str, str]]:
     drawn, axis = list[tuple[str, str]](), Axis("iterations of the paper")
     share, of_100 = Axis("share", low=0.0, high=1.0), Axis("of 100", low=0.0, high=100.0)
@@ -173,14 +163,14 @@ def _pictures(of: dict[str, Record]) -> list[tuple[str, str]]:
         if series:
             drawn.append((caption, lines(caption.partition(":")[0], series, axis, height)))
 
-    for figure, variants in LOSS_FIGURES.items():
+    for caption, variants in LOSS_FIGURES.items():
         series = {
             f"{v} ({SEATS[p]})": [(float(THEIRS * row["iterations"]), row["losses"][name]) for row in of[v].measured["evaluations"]]
             for v in variants
             if v in of
             for p, name in enumerate(LOSSES)
         }
-        draw(f"{figure}: loss of the baselines", series, Axis("", log=True))
+        draw(caption, series, Axis("", log=True))
     seen = {v: [(float(THEIRS * at), each) for at, each in evaluations_of(record)] for v, record in of.items()}
     for figure, v in COLOUR_FIGURES.items():
         blue = [(at, each.blue_first) for at, each in seen.get(v, [])]
